@@ -1,0 +1,132 @@
+#pragma once
+// The order engine: events in, facts out. One object per run, one thread, no randomness.
+//
+// Who keeps what. The machine keeps the state that decides blocking: counts of named barriers,
+// phase, pending and transaction counts of mbarriers, groups of asynchronous copies. It tells the
+// engine of every arrival when it happens, of every completion when the last arrival or byte makes
+// it happen, and of every wait when it succeeds. The engine keeps clocks, and which accesses lie
+// under them.
+//
+// A warp is named by a handle that stays valid until its CTA ends. Lanes of a diverged warp call
+// with the mask of those that are together; the engine needs no other word about divergence.
+//
+//   Engine engine({}, &values);
+//   engine.declare_buffer(base, bytes, true);
+//   engine.begin_grid(grid, earlier_grids);
+//   engine.begin_cta(cta, grid, threads, shared_bytes);
+//   Warp& warp = engine.warp(cta, WarpId{0});
+//   engine.read_contiguous(warp, op, mask, Space::kShared, base, 4);
+//   ...
+//   const Facts& facts = engine.finish();
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "order/event.h"
+#include "order/facts.h"
+
+namespace lw::order {
+
+struct Core;
+struct Warp;
+
+struct Options {
+  bool strict = false;         // also ask for edges that shipped kernels do without (tier strict)
+  std::vector<Watch> watches;  // second run: where to rebuild the story of a race
+};
+
+class Engine final {
+ public:
+  // `values` may be null: then no race is excused by equal bytes, and executions stay 0.
+  explicit Engine(Options options, const Values* values = nullptr);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // Memory. `written`: its bytes have a value when the run starts.
+  void declare_buffer(uint64_t base, uint64_t bytes, bool written = true);
+
+  // Life. `after`: every grid that is complete before this one starts (stream order, G-7), direct
+  // predecessors are enough. A CTA id is used once in a run.
+  void begin_grid(GridId grid, std::span<const GridId> after);
+  void end_grid(GridId grid);
+  void begin_cta(CtaId cta, GridId grid, uint32_t threads, uint32_t shared_bytes);
+  void end_cta(CtaId cta);
+  Warp& warp(CtaId cta, WarpId warp);
+  void exit_lanes(Warp& warp, LaneMask lanes);
+
+  // Weak accesses of common shape, the fast paths; `bytes` per lane.
+  void read_contiguous(Warp& warp, OpId op, LaneMask lanes, Space space, uint64_t base,
+                       uint32_t bytes);
+  void write_contiguous(Warp& warp, OpId op, LaneMask lanes, Space space, uint64_t base,
+                        uint32_t bytes);
+  void read_uniform(Warp& warp, OpId op, LaneMask lanes, Space space, uint64_t address,
+                    uint32_t bytes);
+  // Any access.
+  void access(Warp& warp, const Access& access);
+  // ldmatrix and stmatrix (W-4, W-5): lane k of `row_lanes` gives the address of a row.
+  void matrix_rows(Warp& warp, OpId op, LaneMask lanes, LaneMask row_lanes, const uint32_t* rows,
+                   uint32_t row_bytes, Kind kind);
+
+  // Threads of one warp. `warp_sync`: bar.warp.sync, once all of `lanes` are there. `warp_meet`:
+  // shfl, vote, match, redux, elect, mma: they meet, no memory is ordered (W-2).
+  void warp_sync(Warp& warp, OpId op, LaneMask lanes);
+  void warp_meet(Warp& warp, LaneMask lanes);
+
+  // Named barriers: each warp's (or lane group's) arrival, then the completion, which gives the
+  // waiting participants what all brought. The completion comes before anybody goes on.
+  void barrier_arrive(Warp& warp, OpId op, BarrierId barrier, BarrierKind kind, LaneMask lanes);
+  void barrier_complete(CtaId cta, BarrierId barrier);
+
+  // mbarriers. `mbarrier_wait`: a test that returned True for the phase before the present one (the
+  // "phase before phase 0" too, MB-21). `mbarrier_complete`: the present phase ends, after the call
+  // for the arrival or bytes that end it. arrive.expect_tx: expect first, then arrive (MB-17).
+  void mbarrier_init(Warp& warp, OpId op, LaneMask lane, Mbarrier object);
+  void mbarrier_inval(Warp& warp, OpId op, LaneMask lane, Mbarrier object);
+  void mbarrier_arrive(Warp& warp, OpId op, LaneMask lanes, Mbarrier object, Strength strength,
+                       Scope scope);
+  void mbarrier_expect(Warp& warp, OpId op, LaneMask lanes, Mbarrier object);
+  void mbarrier_complete(Mbarrier object);
+  void mbarrier_wait(Warp& warp, OpId op, LaneMask lanes, Mbarrier object, Strength strength,
+                     Scope scope);
+  // `mbarrier.complete_tx` as an instruction: counts, no memory order (MB-16).
+  void mbarrier_complete_tx(Warp& warp, OpId op, LaneMask lanes, Mbarrier object);
+
+  // cp.async. `at_global.bytes` may be less than what is written (zero fill, CA-11). Groups are
+  // kept here too: commit, then wait for all but the newest `n` groups of each lane.
+  void cp_async(Warp& warp, OpId op, LaneMask lanes, const Addresses& to_shared,
+                uint32_t shared_bytes, const Addresses& from_global, uint32_t global_bytes);
+  void cp_async_commit(Warp& warp, LaneMask lanes);
+  void cp_async_wait(Warp& warp, LaneMask lanes, uint32_t newest_left);
+  void cp_async_wait_all(Warp& warp, LaneMask lanes);
+  // cp.async.mbarrier.arrive: the arrival happens later, when `async_arrive` says so (MB-13).
+  AsyncId cp_async_arrive(Warp& warp, OpId op, LaneMask lanes, Mbarrier object);
+  void async_arrive(AsyncId arrival);
+
+  // Bulk and tensor copies, one lane each. A load completes by complete_tx on its mbarrier
+  // (`bulk_complete`, before the mbarrier_complete that it may cause); a store or reduction by the
+  // bulk groups of its lane.
+  AsyncId bulk_load(Warp& warp, OpId op, LaneId lane, Mbarrier signal,
+                    std::span<const AsyncAccess> accesses);
+  void bulk_complete(AsyncId load);
+  void bulk_store(Warp& warp, OpId op, LaneId lane, std::span<const AsyncAccess> accesses);
+  void bulk_commit(Warp& warp, LaneMask lanes);
+  // cp.async.bulk.wait_group: reads only (`.read`, TM-10) or writes too (TM-11).
+  void bulk_wait(Warp& warp, LaneMask lanes, uint32_t newest_left, bool reads_only);
+
+  // Fences.
+  void fence_proxy_async(Warp& warp, LaneMask lanes, FenceSpaces spaces);
+  void fence(Warp& warp, OpId op, LaneMask lanes, FenceKind kind, Scope scope);
+  void fence_mbarrier_init(Warp& warp, LaneMask lanes);
+
+  // Ends the run: the tests that need its end (D-3), then everything found.
+  const Facts& finish();
+  const Facts& facts() const;
+  uint64_t memory_bytes() const;  // held by shadow, objects and clocks now
+
+ private:
+  std::unique_ptr<Core> core_;
+};
+
+}  // namespace lw::order
