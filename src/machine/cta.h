@@ -1,0 +1,59 @@
+#pragma once
+// A CTA that is resident on an SM: its warps, its shared memory, its barriers.
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+#include "machine/sync_state.h"
+#include "machine/warp.h"
+#include "program/program.h"
+
+namespace lw::machine {
+
+struct Launch;
+
+struct Dim3 {
+  uint32_t x = 1, y = 1, z = 1;
+  uint64_t count() const { return uint64_t{x} * y * z; }
+  friend bool operator==(Dim3, Dim3) = default;
+};
+
+class Cta {
+ public:
+  Machine* machine = nullptr;
+  Launch* launch = nullptr;
+  const program::Program* program = nullptr;
+  base::CtaId id;              // over the whole run
+  uint32_t index_in_grid = 0;  // linear
+  Dim3 position;               // %ctaid
+  uint32_t sm = 0;
+  uint32_t cluster_rank = 0;
+  std::span<Cta* const> cluster;  // all CTAs of its cluster by rank, itself too
+
+  std::vector<Warp> warps;
+  // Byte i is byte kSharedBase + i of the window. Poison at the start.
+  std::span<std::byte> shared;
+  // The live lanes of each warp, in one row: what the named barriers ask for.
+  std::vector<base::LaneMask> live_lanes;
+
+  uint32_t ready = 0;       // bit w: warp w has a group that can run
+  uint32_t warps_left = 0;  // that have not exited
+  CtaSyncState sync;
+
+  Warp& warp(base::WarpId id) { return warps[id.value]; }
+  uint32_t threads() const;
+
+  // Makes every group of the CTA runnable that waits for this. Returns whether there were any.
+  bool wake(Wait::Kind kind, uint64_t object);
+  // The bytes at a shared::cta address (32 bits, kSharedBase and up), null if outside.
+  std::byte* shared_bytes(uint32_t address, uint32_t size) {
+    uint32_t offset = address - program::kSharedBase;
+    if (offset >= shared.size() || size > shared.size() - offset) return nullptr;
+    return shared.data() + offset;
+  }
+};
+
+}  // namespace lw::machine

@@ -1,0 +1,45 @@
+#pragma once
+// One launch of the case: what was asked for, and its state while it runs.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "machine/cta.h"
+#include "program/program.h"
+#include "ptx/module.h"
+
+namespace lw::machine {
+
+using ModuleId = base::Id<struct ModuleTag>;  // as given by Machine::load
+
+struct LaunchRequest {
+  ModuleId module;
+  std::string kernel;
+  Dim3 grid;
+  Dim3 block;
+  Dim3 cluster;
+  uint32_t dynamic_shared_bytes = 0;
+  uint32_t registers = 0;  // per thread; 0: .maxnreg, else what fits
+  uint32_t stream = 0;
+  bool programmatic = false;          // may start when the launch before it in the stream lets it
+  std::vector<std::byte> parameters;  // the parameter block, laid out as Program::parameters says
+};
+
+struct Launch {
+  base::GridId id;
+  LaunchRequest request;
+  std::shared_ptr<const program::Program> program;
+  uint32_t warps_per_cta = 0;
+  uint32_t registers = 0;           // per thread
+  uint32_t shared_bytes = 0;        // static and dynamic
+  uint32_t first_cta = 0;           // CtaId of its CTA 0
+  uint32_t ctas_started = 0;
+  uint32_t ctas_finished = 0;
+  uint32_t ctas_triggered = 0;      // griddepcontrol.launch_dependents by all threads, or exited
+  bool is_finished() const { return ctas_finished == request.grid.count(); }
+};
+
+}  // namespace lw::machine
