@@ -1,7 +1,8 @@
 #pragma once
 // A PTX module as typed data: what the parser makes, the printer prints, `program/` decodes and
-// `rewrite/` changes. Everything is held by value in flat vectors and named by distinct ids, so that
-// a Module copies, compares and hashes plainly; text -> Module -> text -> Module is the identity.
+// `rewrite/` changes. Everything is held by value in flat vectors and named by distinct ids, so
+// that a Module copies, compares and hashes plainly; text -> Module -> text -> Module is the
+// identity.
 //
 // Full opcodes (`ld.global.nc.v4.f32`) are interned: a module has few distinct ones (2,337 over all
 // code ever measured), so modifiers, types and the form are worked out once per distinct text.
@@ -21,23 +22,23 @@
 
 namespace lw::ptx {
 
-using OpcodeId = base::Id<struct OpcodeTag>;        // index into Module::opcodes
-using LocationId = base::Id<struct LocationTag>;    // index into Module::locations; 0 = no location
-using FileId = base::Id<struct FileTag>;            // number given by `.file`
-using VariableId = base::Id<struct VariableTag>;    // index into Module::variables
-using FunctionId = base::Id<struct FunctionTag>;    // index into Module::functions
-using RegisterId = base::Id<struct RegisterTag>;    // index into Function::registers
-using LabelId = base::Id<struct LabelTag>;          // index into Function::labels
+using OpcodeId = base::Id<struct OpcodeTag>;      // index into Module::opcodes
+using LocationId = base::Id<struct LocationTag>;  // index into Module::locations; 0 = no location
+using FileId = base::Id<struct FileTag>;          // number given by `.file`
+using VariableId = base::Id<struct VariableTag>;  // index into Module::variables
+using FunctionId = base::Id<struct FunctionTag>;  // index into Module::functions
+using RegisterId = base::Id<struct RegisterTag>;  // index into Function::registers
+using LabelId = base::Id<struct LabelTag>;        // index into Function::labels
 
 enum class Space : uint8_t { none, reg, sreg, constant, global, local, param, shared, tex };
 
 // A full opcode, worked out: modifiers are a set (their order is free in PTX), types a sequence.
 struct Opcode {
-  std::string text;           // as first written, blanks removed: `ld.global.nc.v4.f32`
-  FormId form{};              // the row of forms.def that it matches
-  std::vector<Mod> mods;      // in the order written, types left out
-  ModSet set;                 // the same as a set
-  std::vector<Type> types;    // in the order written
+  std::string text;         // as first written, blanks removed: `ld.global.nc.v4.f32`
+  FormId form{};            // the row of forms.def that it matches
+  std::vector<Mod> mods;    // in the order written, types left out
+  ModSet set;               // the same as a set
+  std::vector<Type> types;  // in the order written
 
   bool has(Mod mod) const { return set.test(static_cast<size_t>(mod)); }
   Type type(size_t index = 0) const { return index < types.size() ? types[index] : Type::none; }
@@ -46,15 +47,17 @@ struct Opcode {
 enum class OperandKind : uint8_t {
   reg,        // id: RegisterId. `negated`: written `!p`
   special,    // id: SpecialRegister (with its component: `%tid.x` is one of its own)
-  immediate,  // value: the bits (integers sign-extended to 64; 0f.. and 0d.. and decimals by `literal`)
+  immediate,  // value: the bits (integers sign-extended to 64; 0f.. and 0d.. and decimals by
+              // `literal`)
   symbol,     // address of a variable: id: VariableId, value: byte offset
   function,   // id: FunctionId
   label,      // id: LabelId
   address,    // [base + value]: `base` says what id is
-  tensor,     // [base + value, {elements}] and [base, {..}, {..}]: first element is the address, then vectors
-  vector,     // {elements}
-  pair,       // d|p: two elements
-  sink,       // _
+  tensor,  // [base + value, {elements}] and [base, {..}, {..}]: first element is the address, then
+           // vectors
+  vector,  // {elements}
+  pair,    // d|p: two elements
+  sink,    // _
   arguments,  // (elements): parameters of a call
 };
 
@@ -84,11 +87,11 @@ struct Instruction {
   OpcodeId opcode;
   uint32_t first_operand = 0;  // index into Function::operands
   uint16_t operand_count = 0;
-  bool guarded = false;        // @p or @!p
+  bool guarded = false;  // @p or @!p
   bool guard_negated = false;
   RegisterId guard;
   LocationId location;
-  uint32_t line = 0;    // of the PTX text, from 1
+  uint32_t line = 0;  // of the PTX text, from 1
   uint32_t column = 0;
 };
 
@@ -100,16 +103,17 @@ struct Register {
 
 struct Label {
   std::string name;
-  uint32_t target = 0;  // index of the instruction it stands before; Function::instructions.size() at the end
+  uint32_t target =
+      0;  // index of the instruction it stands before; Function::instructions.size() at the end
 };
 
 // One element of an initialiser: a number, or the address of a symbol (generic or in its space).
 struct Initial {
   enum class Kind : uint8_t { number, variable, function } kind = Kind::number;
-  bool generic = false;        // written generic(symbol)
-  uint64_t bits = 0;           // number, or byte offset added to the symbol
-  uint32_t id = 0;             // VariableId or FunctionId
-  uint64_t mask = 0;           // mask(symbol) forms, 0: none
+  bool generic = false;  // written generic(symbol)
+  uint64_t bits = 0;     // number, or byte offset added to the symbol
+  uint32_t id = 0;       // VariableId or FunctionId
+  uint64_t mask = 0;     // mask(symbol) forms, 0: none
   friend bool operator==(const Initial&, const Initial&) = default;
 };
 
@@ -121,17 +125,17 @@ struct Variable {
   Linkage linkage = Linkage::internal;
   Type type = Type::none;
   uint8_t vector = 1;
-  uint32_t align = 0;                  // 0: natural
-  std::vector<uint64_t> dims;          // empty: scalar; a leading 0: unsized `[]`
-  bool pointer = false;                // .ptr on a kernel parameter
+  uint32_t align = 0;          // 0: natural
+  std::vector<uint64_t> dims;  // empty: scalar; a leading 0: unsized `[]`
+  bool pointer = false;        // .ptr on a kernel parameter
   Space pointer_space = Space::none;
   uint32_t pointer_align = 0;
   std::vector<Initial> initial;
-  std::vector<std::string> attributes; // as written, e.g. `.managed`
+  std::vector<std::string> attributes;  // as written, e.g. `.managed`
   uint32_t line = 0;
 
-  uint64_t size_bytes() const;         // 0 for unsized
-  uint32_t align_bytes() const;        // stated or natural
+  uint64_t size_bytes() const;   // 0 for unsized
+  uint32_t align_bytes() const;  // stated or natural
   friend bool operator==(const Variable&, const Variable&) = default;
 };
 
@@ -140,9 +144,9 @@ struct Location {
   FileId file;
   uint32_t line = 0;
   uint32_t column = 0;
-  std::string function;       // label named by function_name, empty if none
+  std::string function;  // label named by function_name, empty if none
   uint32_t function_offset = 0;
-  LocationId inlined_at;      // 0: not inlined
+  LocationId inlined_at;  // 0: not inlined
   friend bool operator==(const Location&, const Location&) = default;
 };
 
@@ -156,25 +160,35 @@ struct File {
 // The order of everything in a body, so that it prints back as it was read.
 struct Item {
   enum class Kind : uint8_t {
-    instruction, label, registers, variable, open_scope, close_scope, location, pragma, branch_targets,
-    call_targets, call_prototype
+    instruction,
+    label,
+    registers,
+    variable,
+    open_scope,
+    close_scope,
+    location,
+    pragma,
+    branch_targets,
+    call_targets,
+    call_prototype
   } kind;
-  uint32_t index = 0;  // into instructions, labels, Function::register_groups, Module::variables, ...
+  uint32_t index =
+      0;  // into instructions, labels, Function::register_groups, Module::variables, ...
 };
 
 // `.reg .b32 %r<41>;` or `.reg .pred p, q;`
 struct RegisterGroup {
   Type type = Type::none;
   uint8_t vector = 1;
-  std::string prefix;                // `%r` with count, or empty
+  std::string prefix;  // `%r` with count, or empty
   uint32_t count = 0;
-  std::vector<std::string> names;    // without `<n>`
+  std::vector<std::string> names;  // without `<n>`
 };
 
-struct TargetList {  // .branchtargets, .calltargets, .callprototype
-  std::string name;                // of the label in front
-  std::vector<uint32_t> ids;       // LabelId or FunctionId
-  std::vector<Variable> returns;   // prototype
+struct TargetList {               // .branchtargets, .calltargets, .callprototype
+  std::string name;               // of the label in front
+  std::vector<uint32_t> ids;      // LabelId or FunctionId
+  std::vector<Variable> returns;  // prototype
   std::vector<Variable> params;
   bool no_return = false;
 };
@@ -195,14 +209,14 @@ struct Function {
   uint32_t max_cluster_rank = 0;
   bool explicit_cluster = false;
   bool blocks_are_clusters = false;
-  std::vector<std::string> pragmas;        // before the body
+  std::vector<std::string> pragmas;  // before the body
   std::vector<std::string> other_directives;
 
   std::vector<Item> items;
   std::vector<Instruction> instructions;
   std::vector<Operand> operands;
-  std::vector<Operand> elements;           // of vectors, pairs, tensor addresses, argument lists
-  std::vector<Register> registers;         // those named by an instruction, in order of first use
+  std::vector<Operand> elements;    // of vectors, pairs, tensor addresses, argument lists
+  std::vector<Register> registers;  // those named by an instruction, in order of first use
   std::vector<RegisterGroup> register_groups;
   std::vector<Label> labels;
   std::vector<TargetList> targets;
@@ -248,7 +262,9 @@ struct Module {
   };
   std::vector<Alias> aliases;
 
-  const Opcode& opcode_of(const Instruction& instruction) const { return opcodes[instruction.opcode.value]; }
+  const Opcode& opcode_of(const Instruction& instruction) const {
+    return opcodes[instruction.opcode.value];
+  }
   std::optional<FunctionId> find_function(std::string_view name) const;
   const File* find_file(FileId id) const;
 };

@@ -1,0 +1,138 @@
+#include "ptx/tokens.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+namespace lw::ptx {
+namespace {
+
+struct TypeRow {
+  std::string_view token;
+  int bits;
+  TypeKind kind;
+  Type element;
+  int count;
+};
+
+constexpr TypeRow kTypes[] = {
+    {"", 0, TypeKind::none, Type::none, 1},
+#define LW_TYPE(name, token, bits, kind, element, count) \
+  {token, bits, TypeKind::kind, Type::element, count},
+#include "ptx/types.def"
+};
+
+constexpr std::string_view kMods[] = {
+    "",
+#define LW_MOD(name, token) token,
+#include "ptx/modifiers.def"
+};
+
+constexpr std::string_view kForms[] = {
+    "",
+#define LW_FORM(name, effect, modelled, version, target, section, pattern) #name,
+#include "ptx/forms.def"
+};
+
+constexpr std::string_view kDirectives[] = {
+    "",
+#define LW_DIRECTIVE(name, token, place) token,
+#include "ptx/directives.def"
+};
+
+struct SpecialType {
+  Type type;
+  bool vector;
+};
+constexpr SpecialType u32{Type::u32, false};
+constexpr SpecialType u64{Type::u64, false};
+constexpr SpecialType b32{Type::b32, false};
+constexpr SpecialType pred{Type::pred, false};
+constexpr SpecialType v4_u32{Type::u32, true};
+
+struct SpecialRow {
+  std::string_view token;
+  SpecialType type;
+  int version;
+  int target;
+};
+
+constexpr SpecialRow kSpecials[] = {
+#define LW_SPECIAL(name, token, type, version, target) {token, type, version, target},
+#include "ptx/special_registers.def"
+};
+
+using Names = std::unordered_map<std::string_view, size_t>;
+
+// The names of a table by token; row 0 of those with a `none` is left out.
+template <class Rows, class Token>
+Names index_names(const Rows& rows, size_t first, Token token) {
+  Names names;
+  for (size_t i = first; i < std::size(rows); ++i) names.emplace(token(rows[i]), i);
+  return names;
+}
+
+template <class Enum>
+std::optional<Enum> find_in(const Names& names, std::string_view token) {
+  const auto found = names.find(token);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<Enum>(found->second);
+}
+
+constexpr auto kSelf = [](std::string_view token) { return token; };
+constexpr auto kToken = [](const auto& row) { return row.token; };
+
+const TypeRow& row_of(Type type) { return kTypes[static_cast<size_t>(type)]; }
+const SpecialRow& row_of(SpecialRegister special) {
+  return kSpecials[static_cast<size_t>(special)];
+}
+
+}  // namespace
+
+std::optional<Type> find_type(std::string_view token) {
+  static const Names names = index_names(kTypes, 1, kToken);
+  return find_in<Type>(names, token);
+}
+
+std::optional<Mod> find_mod(std::string_view token) {
+  static const Names names = index_names(kMods, 1, kSelf);
+  return find_in<Mod>(names, token);
+}
+
+std::optional<SpecialRegister> find_special_register(std::string_view token) {
+  static const Names names = index_names(kSpecials, 0, kToken);
+  return find_in<SpecialRegister>(names, token);
+}
+
+std::optional<Directive> find_directive(std::string_view token) {
+  static const Names names = index_names(kDirectives, 1, kSelf);
+  return find_in<Directive>(names, token);
+}
+
+std::optional<FormId> find_form(std::string_view name) {
+  static const Names names = index_names(kForms, 1, kSelf);
+  return find_in<FormId>(names, name);
+}
+
+std::string_view name_of(Type type) { return row_of(type).token; }
+std::string_view name_of(Mod mod) { return kMods[static_cast<size_t>(mod)]; }
+std::string_view name_of(SpecialRegister special) { return row_of(special).token; }
+std::string_view name_of(Directive directive) {
+  return kDirectives[static_cast<size_t>(directive)];
+}
+std::string_view name_of(FormId form) { return kForms[static_cast<size_t>(form)]; }
+
+int bits_of(Type type) { return row_of(type).bits; }
+TypeKind kind_of(Type type) { return row_of(type).kind; }
+Type element_of(Type type) { return row_of(type).element; }
+int elements_of(Type type) { return row_of(type).count; }
+
+Type type_of(SpecialRegister special) { return row_of(special).type.type; }
+bool is_vector(SpecialRegister special) { return row_of(special).type.vector; }
+int version_of(SpecialRegister special) { return row_of(special).version; }
+int target_of(SpecialRegister special) { return row_of(special).target; }
+
+}  // namespace lw::ptx
