@@ -15,7 +15,8 @@
 
 namespace lw::casefile {
 
-// The mixing step of the splitmix64 generator (Steele, Lea, Flood 2014): a bijection of the counter.
+// The mixing step of the splitmix64 generator (Steele, Lea, Flood 2014): a bijection of the
+// counter.
 constexpr uint64_t splitmix64(uint64_t state) {
   state += 0x9e3779b97f4a7c15ull;
   state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -33,7 +34,8 @@ constexpr double random_normal(uint64_t seed, uint64_t index) {
   int64_t sum = 0;
   for (uint64_t draw = 0; draw < 3; ++draw) {
     uint64_t bits = random_bits(seed, 3 * index + draw);
-    for (int part = 0; part < 4; ++part) sum += static_cast<int64_t>((bits >> (16 * part)) & 0xffff);
+    for (int part = 0; part < 4; ++part)
+      sum += static_cast<int64_t>((bits >> (16 * part)) & 0xffff);
   }
   return static_cast<double>(sum - 6 * 0xffff) / 65536.0;
 }
@@ -86,7 +88,8 @@ inline uint64_t encode_float(double value, FloatFormat format) {
   const int exponent = static_cast<int>((bits >> 52) & 0x7ff);
   if (exponent == 0x7ff && fraction != 0) return format.nan();
   if (exponent == 0x7ff) return sign | (format.saturates ? format.largest() : format.infinity());
-  if (exponent == 0 && format.mantissa_bits < 52) return sign;  // below every smaller format's range
+  if (exponent == 0 && format.mantissa_bits < 52)
+    return sign;  // below every smaller format's range
   if (format.mantissa_bits == 52) return bits;
 
   const uint64_t significand = fraction | (uint64_t{1} << 52);
@@ -99,7 +102,8 @@ inline uint64_t encode_float(double value, FloatFormat format) {
   const uint64_t rest = significand & ((half << 1) - 1);
   if (rest > half || (rest == half && (kept & 1) != 0)) ++kept;
   // A carry out of the mantissa moves into the exponent by itself.
-  uint64_t result = target < 1 ? kept : kept + (static_cast<uint64_t>(target - 1) << format.mantissa_bits);
+  uint64_t result =
+      target < 1 ? kept : kept + (static_cast<uint64_t>(target - 1) << format.mantissa_bits);
   if (result > format.largest()) result = format.saturates ? format.largest() : format.infinity();
   return sign | result;
 }

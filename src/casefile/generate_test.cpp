@@ -9,7 +9,8 @@ namespace lw::casefile {
 namespace {
 
 TEST(Generate, DataIsFixedForEver) {
-  EXPECT_EQ(splitmix64(0), 0xe220a8397b1dcdafull);  // first output of the published generator, seed 0
+  EXPECT_EQ(splitmix64(0),
+            0xe220a8397b1dcdafull);  // first output of the published generator, seed 0
   EXPECT_EQ(random_integer(7, 3, 5, 5), 5);
   double sum = 0, squares = 0;
   for (uint64_t i = 0; i < 100000; ++i) {

@@ -1,0 +1,68 @@
+#include "casefile/contents.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "casefile/array_file.h"
+#include "casefile/generate.h"
+
+namespace lw::casefile {
+namespace {
+
+uint64_t made_up(const Buffer& buffer, uint64_t index) {
+  switch (buffer.data) {
+    case DataKind::normal:
+      return encode(buffer.scale * random_normal(buffer.seed, index), buffer.dtype);
+    case DataKind::uniform:
+      return encode(buffer.scale * random_uniform(buffer.seed, index), buffer.dtype);
+    case DataKind::integers:
+      return encode_integer(random_integer(buffer.seed, index, buffer.low, buffer.high),
+                            buffer.dtype);
+    case DataKind::iota:
+      return encode(buffer.value + buffer.scale * static_cast<double>(index), buffer.dtype);
+    case DataKind::constant:
+      return encode(buffer.value, buffer.dtype);
+    case DataKind::nan:
+      return nan_bits(buffer.dtype);
+    case DataKind::none:
+    case DataKind::file:
+      break;
+  }
+  return 0;
+}
+
+std::optional<std::vector<uint8_t>> read_file(const Buffer& buffer, diagnose::Emitter& emitter) {
+  std::optional<ArrayFile> array = read_array(buffer.file, buffer.file_key, buffer.place, emitter);
+  if (!array) return std::nullopt;
+  if (array->bytes.size() != buffer.size_bytes()) {
+    emitter.emit({buffer.place,
+                  fmt::format("buffer `{}` has {} bytes ({} of {}), but `{}` holds {} ({} of {})",
+                              buffer.name, buffer.size_bytes(), dtype_name(buffer.dtype),
+                              fmt::join(buffer.shape, "x"), buffer.file, array->bytes.size(),
+                              dtype_name(array->dtype), fmt::join(array->shape, "x")),
+                  {},
+                  fmt::format("write `dtype = \"{}\"` and `shape = [{}]`", dtype_name(array->dtype),
+                              fmt::join(array->shape, ", "))});
+    return std::nullopt;
+  }
+  return std::move(array->bytes);
+}
+
+}  // namespace
+
+std::optional<std::vector<uint8_t>> make_contents(const Buffer& buffer,
+                                                  diagnose::Emitter& emitter) {
+  if (buffer.data == DataKind::none) return std::vector<uint8_t>();
+  if (buffer.data == DataKind::file) return read_file(buffer, emitter);
+  const uint64_t count = buffer.element_count();
+  const uint64_t tail = buffer.tail ? buffer.tail->from : count;
+  std::vector<uint8_t> bytes(buffer.size_bytes());
+  for (uint64_t i = 0; i < tail; ++i)
+    store_element(bytes.data(), i, buffer.dtype, made_up(buffer, i));
+  for (uint64_t i = tail; i < count; ++i) {
+    store_element(bytes.data(), i, buffer.dtype, encode(buffer.tail->value, buffer.dtype));
+  }
+  return bytes;
+}
+
+}  // namespace lw::casefile
