@@ -4,12 +4,13 @@
 
 namespace forms {
 
-// Where one K1 warp is held back for 20 us, so that a missing order shows in the outputs (GPU test).
+// Where one K1 warp is held back for 20 us, so that a missing order shows in the outputs (GPU
+// test).
 enum class Stall { none, before_the_reads, after_k1_done };
 
 struct Form {
-  bool read_barrier;         // K1 meets between its reads of s_partial_last and the next writes
-  bool scan_frees_stage;     // K1 too must be done with a stage before it is refilled
+  bool read_barrier;      // K1 meets between its reads of s_partial_last and the next writes
+  bool scan_frees_stage;  // K1 too must be done with a stage before it is refilled
   Stall stall = Stall::none;
 };
 

@@ -11,13 +11,13 @@
 //                                                                       | store_done -> mma_done
 //   K3 store Aqk, Akk -> global memory                                  | mma_done -> store_done
 //
-// The right column names the mbarriers waited for and arrived on, one of each per stage. stage_reuse
-// and store_done start with one phase already complete, so that every role waits for the n-th use of
-// a stage with the parity of n. s_partial_last is single-buffered: only K1's own barrier keeps the
-// sums of the next chunk out of it (form.cuh says which form lacks that barrier).
+// The right column names the mbarriers waited for and arrived on, one of each per stage.
+// stage_reuse and store_done start with one phase already complete, so that every role waits for
+// the n-th use of a stage with the parity of n. s_partial_last is single-buffered: only K1's own
+// barrier keeps the sums of the next chunk out of it (form.cuh says which form lacks that barrier).
 //
-// Rows past the end of a sequence count for nothing: gate 0, beta 0, outputs 0. A chunk at the end of
-// one of several sequences holds rows of the next sequence, which are neither used nor written.
+// Rows past the end of a sequence count for nothing: gate 0, beta 0, outputs 0. A chunk at the end
+// of one of several sequences holds rows of the next sequence, which are neither used nor written.
 
 #include "../ptx/barrier.cuh"
 #include "../ptx/math.cuh"
@@ -56,7 +56,9 @@ __device__ __forceinline__ const uint32_t* swizzled(const Bf16 (&tile)[2][kChunk
   return reinterpret_cast<const uint32_t*>(line + ((channel % 64) ^ (row % 8 * 8)));
 }
 
-__device__ __forceinline__ float2& pair_at(float& first) { return reinterpret_cast<float2&>(first); }
+__device__ __forceinline__ float2& pair_at(float& first) {
+  return reinterpret_cast<float2&>(first);
+}
 
 __device__ __forceinline__ uint32_t& pair_at(Bf16& first) {
   return reinterpret_cast<uint32_t&>(first);
@@ -120,8 +122,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     for (Schedule work(heads, chunks); work.valid(); work.advance()) {
       const ChunkRows rows = table.locate(work.chunk);
       const float rate = ptx::exp2(kLog2E * a_log[work.head]);
-      const float2 bias = *reinterpret_cast<const float2*>(
-          &dt_bias[work.head * kHeadDim + column]);
+      const float2 bias = *reinterpret_cast<const float2*>(&dt_bias[work.head * kHeadDim + column]);
       float beta = 0.0f;
       if (thread < rows.real) {
         beta = sigmoid(beta_logits[(rows.first + thread) * heads + work.head]);
@@ -159,7 +160,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       if (row_group > 0) prefix = pair_at(s_partial_last[row_group - 1][column]);
       if constexpr (kForm.read_barrier) ptx::named_sync<kScanBarrier, kScanThreads>();
 
-      // The chunk's cumulative decay for K2, in the log2 domain.
+        // The chunk's cumulative decay for K2, in the log2 domain.
 #pragma unroll
       for (int i = 0; i < kGroupRows; ++i) {
         running[i].x = (prefix.x + running[i].x) * kLog2E;
@@ -195,8 +196,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       }
     }
   } else if (warp < kScanWarps + kMmaWarps) {
-    // K2: one lower tile of Aqk and of Akk. A reference row keeps the exponents small: with it at 0,
-    // rows and columns are scaled apart, q_i 2^(cs_i - cs_r) and k_j 2^(cs_r - cs_j).
+    // K2: one lower tile of Aqk and of Akk. A reference row keeps the exponents small: with it at
+    // 0, rows and columns are scaled apart, q_i 2^(cs_i - cs_r) and k_j 2^(cs_r - cs_j).
     const int tile = warp - kScanWarps;
     const int tile_row = (tile >= 1) + (tile >= 3) + (tile >= 6);
     const int tile_column = tile - tile_row * (tile_row + 1) / 2;

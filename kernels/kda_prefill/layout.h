@@ -11,8 +11,8 @@ constexpr int kHeadDim = 128;
 constexpr int kChunk = 64;      // tokens whose decays are summed up together
 constexpr int kUnitChunks = 4;  // chunks of one head that a CTA takes at a time
 
-constexpr int kScanWarps = 16;   // K1
-constexpr int kMmaWarps = 10;    // K2
+constexpr int kScanWarps = 16;  // K1
+constexpr int kMmaWarps = 10;   // K2
 constexpr int kTmaWarps = 1;
 constexpr int kStoreWarps = 4;
 constexpr int kScanThreads = 32 * kScanWarps;

@@ -23,10 +23,10 @@ __device__ __forceinline__ void mbarrier_arrive(Mbarrier& barrier) {
 
 // One arrival that also announces the bytes that copies will bring in this phase.
 __device__ __forceinline__ void mbarrier_arrive_expect_tx(Mbarrier& barrier, uint32_t bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
-                   shared_address(&barrier)),
-               "r"(bytes)
-               : "memory");
+  asm volatile(
+      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&barrier)),
+      "r"(bytes)
+      : "memory");
 }
 
 __device__ __forceinline__ bool mbarrier_try_wait(Mbarrier& barrier, uint32_t parity) {

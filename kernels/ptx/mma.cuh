@@ -1,6 +1,6 @@
 #pragma once
-// Matrix instructions of one warp (PTX: ldmatrix, mma.sync) and the layout of their fragments: lane l
-// holds row l / 4 and column pair l % 4 of each 8 x 8 matrix.
+// Matrix instructions of one warp (PTX: ldmatrix, mma.sync) and the layout of their fragments: lane
+// l holds row l / 4 and column pair l % 4 of each 8 x 8 matrix.
 
 #include "address.cuh"
 
@@ -14,8 +14,7 @@ __device__ __forceinline__ void load_matrices(uint32_t (&matrices)[4], const voi
                : "memory");
 }
 
-__device__ __forceinline__ void load_matrices_transposed(uint32_t (&matrices)[4],
-                                                         const void* row) {
+__device__ __forceinline__ void load_matrices_transposed(uint32_t (&matrices)[4], const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(matrices[0]), "=r"(matrices[1]), "=r"(matrices[2]), "=r"(matrices[3])
                : "r"(shared_address(row))
