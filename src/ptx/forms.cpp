@@ -1,5 +1,10 @@
 #include "ptx/forms.h"
 
+#include <array>
+#include <vector>
+
+#include "ptx/forms/parse_pattern.h"
+
 namespace lw::ptx {
 namespace {
 
@@ -13,8 +18,28 @@ constexpr FormRow kRows[] = {
 #include "ptx/forms.def"
 };
 
+// A row whose pattern is malformed does not compile: the error names the row and the `throw`.
+consteval bool is_well_formed(std::string_view pattern) {
+  return !parse_pattern(pattern).base.empty();
+}
+#define LW_FORM(name, effect, modelled, version, target, section, pattern) \
+  static_assert(is_well_formed(pattern), "the pattern of " #name);
+#include "ptx/forms.def"
+
+std::vector<Pattern> parse_patterns() {
+  std::vector<Pattern> patterns(1);
+  patterns.reserve(std::size(kRows));
+  for (size_t i = 1; i < std::size(kRows); ++i) patterns.push_back(parse_pattern(kRows[i].pattern));
+  return patterns;
+}
+
 }  // namespace
 
 const FormRow& row_of(FormId form) { return kRows[static_cast<size_t>(form)]; }
+
+const Pattern& pattern_of(FormId form) {
+  static const std::vector<Pattern> patterns = parse_patterns();
+  return patterns[static_cast<size_t>(form)];
+}
 
 }  // namespace lw::ptx

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "ptx/forms/pattern.h"
 #include "ptx/tokens.h"
 
 namespace lw::ptx {
@@ -31,5 +32,6 @@ struct FormRow {
 };
 
 const FormRow& row_of(FormId form);
+const Pattern& pattern_of(FormId form);
 
 }  // namespace lw::ptx

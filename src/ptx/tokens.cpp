@@ -1,35 +1,14 @@
 #include "ptx/tokens.h"
 
-#include <algorithm>
-#include <array>
-#include <iterator>
-#include <span>
-#include <string>
 #include <unordered_map>
+
+#include "ptx/token_tables.h"
 
 namespace lw::ptx {
 namespace {
 
-struct TypeRow {
-  std::string_view token;
-  int bits;
-  TypeKind kind;
-  Type element;
-  int count;
-};
-
-constexpr TypeRow kTypes[] = {
-    {"", 0, TypeKind::none, Type::none, 1},
-#define LW_TYPE(name, token, bits, kind, element, count) \
-  {token, bits, TypeKind::kind, Type::element, count},
-#include "ptx/types.def"
-};
-
-constexpr std::string_view kMods[] = {
-    "",
-#define LW_MOD(name, token) token,
-#include "ptx/modifiers.def"
-};
+using tables::kMods;
+using tables::kTypes;
 
 constexpr std::string_view kForms[] = {
     "",
@@ -85,7 +64,7 @@ std::optional<Enum> find_in(const Names& names, std::string_view token) {
 constexpr auto kSelf = [](std::string_view token) { return token; };
 constexpr auto kToken = [](const auto& row) { return row.token; };
 
-const TypeRow& row_of(Type type) { return kTypes[static_cast<size_t>(type)]; }
+const tables::TypeRow& row_of(Type type) { return kTypes[static_cast<size_t>(type)]; }
 const SpecialRow& row_of(SpecialRegister special) {
   return kSpecials[static_cast<size_t>(special)];
 }
@@ -93,13 +72,13 @@ const SpecialRow& row_of(SpecialRegister special) {
 }  // namespace
 
 std::optional<Type> find_type(std::string_view token) {
-  static const Names names = index_names(kTypes, 1, kToken);
-  return find_in<Type>(names, token);
+  const Type type = tables::type_named(token);
+  return type == Type::none ? std::nullopt : std::optional(type);
 }
 
 std::optional<Mod> find_mod(std::string_view token) {
-  static const Names names = index_names(kMods, 1, kSelf);
-  return find_in<Mod>(names, token);
+  const Mod mod = tables::mod_named(token);
+  return mod == Mod::none ? std::nullopt : std::optional(mod);
 }
 
 std::optional<SpecialRegister> find_special_register(std::string_view token) {
