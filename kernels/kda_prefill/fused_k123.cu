@@ -37,6 +37,7 @@ constexpr int kStoreBarrier = 3;
 constexpr int kRowGroups = 8;  // K1: a warp owns 8 rows x 64 channels, a lane 2 of those channels
 constexpr int kGroupRows = kChunk / kRowGroups;
 constexpr int kTile = 16;  // K2: rows and columns of a warp's tile, channels of one instruction
+constexpr int kStalledWarp = 3;  // K1, row group 1: reads both its prefix and the total
 constexpr float kLog2E = 1.4426950408889634f;
 constexpr uint32_t kStageBytes = 3 * kChunk * kHeadDim * sizeof(Bf16);
 
@@ -75,7 +76,7 @@ __device__ __forceinline__ uint32_t scale_pair(uint32_t pair, float low, float h
 template <forms::Stall kPlace>
 __device__ __forceinline__ void stall_here(int warp) {
   if constexpr (kForm.stall == kPlace) {
-    if (warp == 1) ptx::spin_ns(20000);
+    if (warp == kStalledWarp) ptx::spin_ns(20000);
   }
 }
 
@@ -144,23 +145,28 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       pair_at(s_partial_last[row_group][column]) = sum;
       ptx::named_sync<kScanBarrier, kScanThreads>();
 
-      // Across the eight row groups: a warp takes 8 columns, a lane one row group of one of them.
-      float& partial = s_partial_last[lane % kRowGroups][warp * 8 + lane / kRowGroups];
-      float inclusive = partial;
+      // Across the eight row groups: a warp takes 8 columns, 4 at a time, a lane one row group.
 #pragma unroll
-      for (int distance = 1; distance < kRowGroups; distance *= 2) {
-        inclusive += ptx::shuffle_up<kRowGroups>(inclusive, distance, 0.0f);
+      for (int i = 0; i < 8; i += 32 / kRowGroups) {
+        float& partial = s_partial_last[lane % kRowGroups][warp * 8 + i + lane / kRowGroups];
+        float inclusive = partial;
+#pragma unroll
+        for (int distance = 1; distance < kRowGroups; distance *= 2) {
+          inclusive += ptx::shuffle_up<kRowGroups>(inclusive, distance, 0.0f);
+        }
+        partial = inclusive;
       }
-      partial = inclusive;
       ptx::named_sync<kScanBarrier, kScanThreads>();
 
       stall_here<forms::Stall::before_the_reads>(warp);
       const float2 total = pair_at(s_partial_last[kRowGroups - 1][column]);
       float2 prefix{0.0f, 0.0f};
       if (row_group > 0) prefix = pair_at(s_partial_last[row_group - 1][column]);
-      if constexpr (kForm.read_barrier) ptx::named_sync<kScanBarrier, kScanThreads>();
+      if constexpr (kForm.read_barrier) {
+        ptx::named_sync<kScanBarrier, kScanThreads>();
+      }
 
-        // The chunk's cumulative decay for K2, in the log2 domain.
+      // The chunk's cumulative decay for K2, in the log2 domain.
 #pragma unroll
       for (int i = 0; i < kGroupRows; ++i) {
         running[i].x = (prefix.x + running[i].x) * kLog2E;
