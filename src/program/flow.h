@@ -1,0 +1,39 @@
+#pragma once
+// Control flow of the flat code, instruction by instruction, and its loops.
+//
+// A loop is the natural loop of a header: everything that comes back to it by a backward jump
+// without passing it again. Where the header does not dominate the jump (irreducible code) the body
+// grows to all that can reach it, which makes every question about the loop answer "no".
+
+#include <cstdint>
+#include <vector>
+
+#include "program/flat.h"
+
+namespace lw::program {
+
+struct Loop {
+  uint32_t header = 0;
+  std::vector<uint32_t> body;   // instructions, ascending, header included
+  std::vector<uint32_t> exits;  // instructions of the body that have a successor outside
+};
+
+class Flow {
+ public:
+  explicit Flow(const FlatCode& code);
+
+  uint32_t size() const { return static_cast<uint32_t>(after_.size()); }
+  const std::vector<uint32_t>& after(uint32_t instruction) const { return after_[instruction]; }
+  const std::vector<uint32_t>& before(uint32_t instruction) const { return before_[instruction]; }
+
+  // By header, ascending.
+  std::vector<Loop> loops() const;
+
+ private:
+  Loop loop_of(uint32_t header, std::vector<uint32_t> latches) const;
+
+  std::vector<std::vector<uint32_t>> after_;
+  std::vector<std::vector<uint32_t>> before_;
+};
+
+}  // namespace lw::program
