@@ -2,8 +2,8 @@
 // How one handler goes on to the next: the only place that knows.
 //
 // Where the compiler makes sibling calls, a handler ends in a jump to the next one (threaded code:
-// no loop, no return). Where it does not (-O0, sanitizers) it returns and `run_from` calls the next.
-// A handler ends in exactly one of
+// no loop, no return). Where it does not (-O0, sanitizers) it returns and `run_from` calls the
+// next. A handler ends in exactly one of
 //
 //   return next<mode>(op, registers, warp);        the following Op, the running lanes unchanged
 //   return go<mode>(target, registers, warp);      another Op, the running lanes unchanged
@@ -76,6 +76,6 @@ void run_control(const Op* op, std::byte* registers, Warp& warp) {
   return go_on(target, registers, warp);
 }
 template <const Op* (*body)(const Op&, Warp&)>
-inline constexpr Handlers control_handlers{&run_control<body>, &run_control<body>};
+inline constexpr Handlers control_handlers{&run_control<body>, &run_control<body>, true};
 
 }  // namespace lw::machine

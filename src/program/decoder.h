@@ -1,8 +1,8 @@
 #pragma once
 // What a `bind_<form>` function of machine/semantics uses to turn one PTX instruction into Ops.
 //
-// `bind` is called once per instruction, in program order. It asks for the slots of its operands and
-// emits one Op or several; nothing is executed. Guards (`@p`) are not its business: the decoder
+// `bind` is called once per instruction, in program order. It asks for the slots of its operands
+// and emits one Op or several; nothing is executed. Guards (`@p`) are not its business: the decoder
 // wraps what was emitted. A bind function looks like
 //
 //   void bind_add_int(Decoder& decoder) {
@@ -21,12 +21,16 @@ namespace lw::program {
 
 // [base + offset], with what is known about it at decode time.
 struct Address {
-  Slot base;              // 32-bit slot, or 64-bit slot if `wide`; a constant slot if there is no register
+  Slot base;  // 32-bit slot, or 64-bit slot if `wide`; a constant slot if there is no register
   bool wide = false;
   bool constant = false;  // no register: the address is `offset`
-  int64_t offset = 0;     // added to the register; already in the variable's window if there is one
-  ptx::Space window = ptx::Space::none;  // space of the variable that it names, none if it names none
+  int64_t offset = 0;     // added to `base`, or, if constant, in it already: see `constant`
+  ptx::Space window =
+      ptx::Space::none;  // space of the variable that it names, none if it names none
   std::optional<ptx::VariableId> variable;
+
+  // What is added to `base` at run time.
+  uint64_t displacement() const { return constant ? 0 : static_cast<uint64_t>(offset); }
 };
 
 class Decoder {
@@ -63,7 +67,10 @@ class Decoder {
 
   virtual Slot constant(uint64_t bits, ptx::Type type) = 0;
   virtual Slot temporary(ptx::Type type) = 0;  // valid within this instruction
+  virtual Slot carry() = 0;  // predicate: the condition code of add.cc and its kin
   virtual Address address(const ptx::Operand& operand) = 0;
+  // `.param` addresses in registers mean local memory here: the body of a device function.
+  virtual bool in_function() const = 0;
 
   // Ops.
   virtual Op& emit(Handlers handlers) = 0;
@@ -75,6 +82,11 @@ class Decoder {
   // The instruction is one of its form that is not modelled: a run that reaches it ends as
   // `not analysed` with this reason.
   virtual void not_modelled(std::string reason) = 0;
+
+ protected:
+  // Appends the slots of one operand that is no vector.
+  virtual void parts(const ptx::Operand& operand, ptx::Type type, bool result,
+                     std::vector<Slot>& slots) = 0;
 };
 
 using Bind = void (*)(Decoder&);

@@ -31,6 +31,7 @@ using Handler = void (*)(const Op* op, std::byte* registers, machine::Warp& warp
 struct Handlers {
   Handler full = nullptr;
   Handler masked = nullptr;
+  bool control = false;  // may park or split the running lanes
 };
 
 struct Slot {
@@ -41,17 +42,17 @@ struct Slot {
 struct Op {
   Handler full = nullptr;
   Handler masked = nullptr;
-  Slot d;              // first result
-  Slot a, b, c;        // sources
+  Slot d;                  // first result
+  Slot a, b, c;            // sources
   uint64_t immediate = 0;  // what the handler says: byte offset of an address, modifier bits, ...
   base::OpId instruction;  // the PTX instruction it came from
   union {
     int32_t jump = 0;  // branches: target, in Ops from this one
     uint32_t more;     // first of further operands in Program::slots
   };
-  uint32_t length = 0;   // block ends: PTX instructions since the block's start
-  uint16_t detail = 0;   // small operand of the handler's choice (vector width, type, ...)
-  uint16_t extra = 0;    // number of Slots at `more`
+  uint32_t length = 0;  // block ends: PTX instructions since the block's start
+  uint16_t detail = 0;  // small operand of the handler's choice (vector width, type, ...)
+  uint16_t extra = 0;   // number of Slots at `more`
 };
 static_assert(sizeof(Op) <= 64);
 

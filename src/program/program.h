@@ -34,9 +34,10 @@ struct Place {
 // A named variable and its bytes in its window.
 struct VariablePlace {
   ptx::VariableId variable;
-  uint64_t offset = 0;  // shared: an address (>= kSharedBase); local: offset in the thread's memory;
-                        // constant: offset in the bank; param: offset in the parameter block
-  uint64_t size = 0;    // 0: unsized, to the end of the window
+  uint64_t offset =
+      0;              // shared: an address (>= kSharedBase); local: offset in the thread's memory;
+                      // constant: offset in the bank; param: offset in the parameter block
+  uint64_t size = 0;  // 0: unsized, to the end of the window
 };
 
 // A slot filled when a warp starts.
@@ -65,19 +66,21 @@ class Program {
   const ptx::Module* module = nullptr;
   ptx::FunctionId kernel;
   std::vector<Op> ops;
-  std::vector<Slot> slots;        // operands beyond d, a, b, c
-  std::vector<std::string> texts; // what a handler may want to say
-  uint32_t register_bytes = 0;    // of a warp, a multiple of 64
+  std::vector<Slot> slots;          // operands beyond d, a, b, c
+  std::vector<int32_t> jump_table;  // of brx.idx: indices of Ops
+  std::vector<std::string> texts;   // what a handler may want to say
+  uint32_t register_bytes = 0;      // of a warp, a multiple of 64
   std::vector<ConstantSlot> constants;
   std::vector<SpecialSlot> specials;
 
   std::vector<Parameter> parameters;
   uint32_t parameter_bytes = 0;
-  std::vector<VariablePlace> shared;  // static first, in order of declaration, then the dynamic block
-  uint32_t static_shared_bytes = 0;   // without the reserved KiB
-  uint32_t dynamic_shared_offset = 0; // from kSharedBase; where unsized `.extern .shared` start
+  std::vector<VariablePlace>
+      shared;  // static first, in order of declaration, then the dynamic block
+  uint32_t static_shared_bytes = 0;    // without the reserved KiB
+  uint32_t dynamic_shared_offset = 0;  // from kSharedBase; where unsized `.extern .shared` start
   std::vector<VariablePlace> local;
-  uint32_t local_bytes = 0;           // of a thread, a multiple of 16
+  uint32_t local_bytes = 0;  // of a thread, a multiple of 16
 
   const Slot* more(const Op& op) const { return slots.data() + op.more; }
 };

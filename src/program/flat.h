@@ -1,0 +1,72 @@
+#pragma once
+// A kernel and every function it calls as one list of instructions.
+//
+// A *frame* is one inlined instance of a function: the kernel, and one per call site that reaches a
+// defined function. Registers of a frame are *virtual registers* of the program, numbered densely
+// over all frames; each part of a vector or b128 register is one of its own. A call becomes: the
+// arguments are stored to their `.param` areas (they already are, by st.param), the body follows,
+// `ret` jumps behind it. The `.param` areas of calls and of functions lie in local memory, and a
+// formal parameter is the same area as the actual one.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "program/operands.h"
+#include "ptx/module.h"
+
+namespace lw::program {
+
+using VirtualId = base::Id<struct VirtualTag>;
+
+struct Frame {
+  ptx::FunctionId function;
+  std::vector<uint32_t> first_virtual;           // by RegisterId
+  std::unordered_map<uint32_t, uint64_t> local;  // VariableId -> offset in the thread's memory
+  uint32_t first_place = 0;                      // OpId of its first instruction
+  uint32_t end_label = 0;                        // flat label behind the body
+};
+
+struct FlatInstruction {
+  enum class Kind : uint8_t {
+    plain,  // `source`, bound by its form
+    jump,   // to flat label `label`, by all lanes or by those of its guard (bra, ret of a function)
+    select,   // brx.idx: flat labels `targets`, by operand 0
+    exit,     // of the thread
+    builtin,  // a call to a function without a body
+    refused,  // cannot be run: `text` says why
+  };
+  Kind kind = Kind::plain;
+  uint32_t frame = 0;
+  uint32_t place = 0;  // OpId value
+  const ptx::Instruction* source = nullptr;
+  uint32_t label = 0;
+  bool inverted = false;  // jump: by the lanes whose guard is false
+  std::vector<uint32_t> targets;
+  std::string text;
+};
+
+struct FlatCode {
+  std::vector<Frame> frames;
+  std::vector<FlatInstruction> instructions;
+  std::vector<uint32_t> labels;      // flat label -> index of the instruction it stands before
+  std::vector<SlotClass> registers;  // by VirtualId
+  uint64_t local_bytes = 0;          // depots and parameter areas of all frames
+
+  uint32_t virtual_of(uint32_t frame, ptx::RegisterId reg) const {
+    return frames[frame].first_virtual[reg.value];
+  }
+};
+
+// Gives the OpId of a function's first instruction.
+class PlaceSource {
+ public:
+  virtual ~PlaceSource() = default;
+  virtual uint32_t first_place(ptx::FunctionId function) = 0;
+};
+
+FlatCode flatten(const ptx::Module& module, ptx::FunctionId kernel, PlaceSource& places);
+
+}  // namespace lw::program

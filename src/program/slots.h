@@ -1,0 +1,41 @@
+#pragma once
+// The register block of a warp: allocated slots first (predicates, 32-bit, 64-bit), then constants,
+// special registers and temporaries, which grow while instructions are bound.
+
+#include <map>
+#include <vector>
+
+#include "program/liveness.h"
+#include "program/program.h"
+
+namespace lw::program {
+
+class SlotMap {
+ public:
+  SlotMap(const FlatCode& code, SlotAssignment assignment);
+
+  Slot of(uint32_t virtual_register) const;
+  Slot constant(uint64_t bits, SlotClass kind);
+  Slot special(ptx::SpecialRegister special, SlotClass kind);
+  Slot temporary(SlotClass kind);  // until the next `end_instruction`
+  void end_instruction();
+  Slot carry();  // the condition code of add.cc and its kin
+
+  void finish(Program& program) const;  // sizes, constants, specials
+
+ private:
+  Slot grow(SlotClass kind);
+
+  const FlatCode& code_;
+  SlotAssignment assignment_;
+  uint32_t words_at_ = 0;
+  uint32_t wides_at_ = 0;
+  uint32_t end_ = 0;
+  std::map<std::pair<uint64_t, SlotClass>, Slot> constants_;
+  std::map<std::pair<ptx::SpecialRegister, SlotClass>, Slot> specials_;
+  std::vector<Slot> temporaries_[3];
+  size_t temporaries_used_[3] = {};
+  std::optional<Slot> carry_;
+};
+
+}  // namespace lw::program
