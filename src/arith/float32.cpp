@@ -3,27 +3,11 @@
 #include <cmath>
 
 #include "arith/formats.h"
+#include "arith/round_to_odd.h"
 
 namespace lw::arith {
 
 namespace {
-
-// `rounded` is the f64 nearest to a number that lies off it by something of error's sign. Round to
-// odd instead: of the two neighbours the one whose last bit is set, which then stands for "not
-// exact".
-double to_odd(double rounded, double error) {
-  uint64_t bits = bits_of(rounded);
-  if (error == 0 || !std::isfinite(rounded) || (bits & 1) != 0) return rounded;
-  return f64_of((error > 0) == (rounded > 0) ? bits + 1 : bits - 1);
-}
-
-// a + b in f64, round to odd. The error of a sum is itself an f64 (Knuth's two-sum).
-double sum_to_odd(double a, double b) {
-  double sum = a + b;
-  double b_part = sum - a;
-  double error = (a - (sum - b_part)) + (b - b_part);
-  return to_odd(sum, error);
-}
 
 float with_sign_of(double x) { return std::signbit(x) ? -0.0f : 0.0f; }
 
@@ -41,7 +25,7 @@ float round_once(double x, FloatMode mode) {
 
 // A sum of two terms; where it is exactly zero, the sign depends on the rounding.
 float round_sum(double a, double b, FloatMode mode) {
-  double sum = sum_to_odd(a, b);
+  double sum = sum_to_odd_f64(a, b);
   if (sum == 0 && std::signbit(a) != std::signbit(b))
     sum = mode.rounding == Rounding::kDown ? -0.0 : 0.0;
   return round_once(sum, mode);
