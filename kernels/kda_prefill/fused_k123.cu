@@ -57,6 +57,10 @@ __device__ __forceinline__ const uint32_t* swizzled(const Bf16 (&tile)[2][kChunk
   return reinterpret_cast<const uint32_t*>(line + ((channel % 64) ^ (row % 8 * 8)));
 }
 
+__device__ __forceinline__ float2 pair_at(const float& first) {
+  return reinterpret_cast<const float2&>(first);
+}
+
 __device__ __forceinline__ float2& pair_at(float& first) {
   return reinterpret_cast<float2&>(first);
 }
@@ -226,27 +230,31 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       float kk[2][4] = {};
 #pragma unroll 1
       for (int channel = 0; channel < kHeadDim; channel += kTile) {
-        uint32_t q[4], k_row[4], k_column[4];
+        const auto& cumsum = tiles.cumsum[work.stage];
         const int matrix_row = lane % kTile;
         const int matrix_channel = channel + lane / kTile * 8;
-        ptx::load_matrices(q, swizzled(tiles.q[work.stage], row_base + matrix_row, matrix_channel));
-        ptx::load_matrices(k_row,
-                           swizzled(tiles.k[work.stage], row_base + matrix_row, matrix_channel));
+        uint32_t q[4], k_row[4], k_column[4];
         ptx::load_matrices(k_column,
                            swizzled(tiles.k[work.stage], column_base + matrix_row, matrix_channel));
 #pragma unroll
         for (int matrix = 0; matrix < 4; ++matrix) {
-          const int row = group_row + matrix % 2 * 8;
           const int at = channel + group_column + matrix / 2 * 8;
-          auto& cumsum = tiles.cumsum[work.stage];
           const float2 zero = pair_at(cumsum[reference][at]);
-          const float2 down = pair_at(cumsum[row_base + row][at]);
-          const float2 up = pair_at(cumsum[column_base + row][at]);
+          const float2 up = pair_at(cumsum[column_base + group_row + matrix % 2 * 8][at]);
+          k_column[matrix] =
+              scale_pair(k_column[matrix], ptx::exp2(zero.x - up.x), ptx::exp2(zero.y - up.y));
+        }
+        ptx::load_matrices(q, swizzled(tiles.q[work.stage], row_base + matrix_row, matrix_channel));
+        ptx::load_matrices(k_row,
+                           swizzled(tiles.k[work.stage], row_base + matrix_row, matrix_channel));
+#pragma unroll
+        for (int matrix = 0; matrix < 4; ++matrix) {
+          const int at = channel + group_column + matrix / 2 * 8;
+          const float2 zero = pair_at(cumsum[reference][at]);
+          const float2 down = pair_at(cumsum[row_base + group_row + matrix % 2 * 8][at]);
           const float2 decay{ptx::exp2(down.x - zero.x), ptx::exp2(down.y - zero.y)};
           q[matrix] = scale_pair(q[matrix], decay.x, decay.y);
           k_row[matrix] = scale_pair(k_row[matrix], decay.x, decay.y);
-          k_column[matrix] =
-              scale_pair(k_column[matrix], ptx::exp2(zero.x - up.x), ptx::exp2(zero.y - up.y));
         }
         for (int half = 0; half < 2; ++half) {
           ptx::mma_bf16(qk[half], q, k_column[half], k_column[half + 2]);

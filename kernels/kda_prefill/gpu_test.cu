@@ -4,8 +4,8 @@
 //
 // COMPILED is the folder of the committed PTX, which the driver assembles here, so that what is
 // shown holds for the very text that latewarp reads. STALLED holds the forms with a K1 warp held
-// back (scripts/gpu_kda compiles them). HASHES is written: FNV-1a of every output of the fixed form
-// on the inputs of the case files.
+// back (scripts/gpu_kernels compiles them). HASHES is written: FNV-1a of every output of the fixed
+// form on the inputs of the case files.
 //
 // - Outputs against the fp64 reference, for every input mode (problem.h).
 // - Time: 1,000 launches of the fixed form are bit-equal to the first; a K1 warp held back for 20
@@ -213,7 +213,7 @@ void write_hashes(const void* kernel, const char* path) {
   check(cudaGetDeviceProperties(&device, 0), "device");
   std::ofstream file(path);
   file << "# FNV-1a (64 bit) of the bytes of each output of the `*_fixed` cases, taken on an "
-       << device.name << ".\n# Written by scripts/gpu_kda.\n";
+       << device.name << ".\n# Written by scripts/gpu_kernels.\n";
   for (const char* name : {"eqlen", "padded", "varlen"}) {
     const Problem problem = case_problem(name, 2);
     const Setup setup(problem);
