@@ -30,6 +30,16 @@ using FunctionId = base::Id<struct FunctionTag>;  // index into Module::function
 using RegisterId = base::Id<struct RegisterTag>;  // index into Function::registers
 using LabelId = base::Id<struct LabelTag>;        // index into Function::labels
 
+// A line or column of the text, from 1. Modules that differ only in these are equal.
+struct TextPlace {
+  uint32_t value = 0;
+
+  constexpr TextPlace() = default;
+  constexpr TextPlace(uint32_t number) : value(number) {}
+  constexpr operator uint32_t() const { return value; }
+  friend constexpr bool operator==(TextPlace, TextPlace) { return true; }
+};
+
 enum class Space : uint8_t { none, reg, sreg, constant, global, local, param, shared, tex };
 
 // A full opcode, worked out: modifiers are a set (their order is free in PTX), types a sequence.
@@ -42,6 +52,7 @@ struct Opcode {
 
   bool has(Mod mod) const { return set.test(static_cast<size_t>(mod)); }
   Type type(size_t index = 0) const { return index < types.size() ? types[index] : Type::none; }
+  friend bool operator==(const Opcode&, const Opcode&) = default;
 };
 
 enum class OperandKind : uint8_t {
@@ -52,7 +63,8 @@ enum class OperandKind : uint8_t {
   symbol,     // address of a variable: id: VariableId, value: byte offset
   function,   // id: FunctionId
   label,      // id: LabelId
-  address,    // [base + value]: `base` says what id is
+  list,       // id: index into Function::targets (.branchtargets, .calltargets, .callprototype)
+  address,    // [base + value]: `base` says what id is; component 1: written `[a].unified`
   tensor,  // [base + value, {elements}] and [base, {..}, {..}]: first element is the address, then
            // vectors
   vector,  // {elements}
@@ -60,6 +72,11 @@ enum class OperandKind : uint8_t {
   sink,    // _
   arguments,  // (elements): parameters of a call
 };
+
+// Video operands pick bytes or halves: `a.b3`, `a.h1`, `a.b7654`, `a.h32`. `component` is kSelector
+// and `value` holds the digits as nibbles, the first one highest, above them their number, and in
+// bit 24 whether they count halves.
+inline constexpr uint8_t kSelector = 5;
 
 enum class AddressBase : uint8_t { none, reg, variable };
 enum class Literal : uint8_t { none, integer, unsigned_integer, f32_bits, f64_bits, decimal };
@@ -69,7 +86,8 @@ struct Operand {
   AddressBase base = AddressBase::none;
   Literal literal = Literal::none;
   bool negated = false;
-  uint8_t component = 0;  // of a vector register: 0 none, 1 .x/.r, 2 .y/.g, 3 .z/.b, 4 .w/.a
+  uint8_t component = 0;  // of a vector register: 0 none, 1 .x/.r, 2 .y/.g, 3 .z/.b, 4 .w/.a;
+                          // kSelector: bytes or halves of a video operand, digits in `value`
   uint32_t id = 0;
   uint32_t count = 0;  // elements of vector, pair, tensor, arguments
   uint32_t first = 0;  // their first index in Function::elements
@@ -91,20 +109,23 @@ struct Instruction {
   bool guard_negated = false;
   RegisterId guard;
   LocationId location;
-  uint32_t line = 0;  // of the PTX text, from 1
-  uint32_t column = 0;
+  TextPlace line;  // of the PTX text
+  TextPlace column;
+  friend bool operator==(const Instruction&, const Instruction&) = default;
 };
 
 struct Register {
   std::string name;
   Type type = Type::none;
   uint8_t vector = 1;  // .v2, .v4 registers
+  friend bool operator==(const Register&, const Register&) = default;
 };
 
 struct Label {
   std::string name;
   uint32_t target =
       0;  // index of the instruction it stands before; Function::instructions.size() at the end
+  friend bool operator==(const Label&, const Label&) = default;
 };
 
 // One element of an initialiser: a number, or the address of a symbol (generic or in its space).
@@ -132,7 +153,8 @@ struct Variable {
   uint32_t pointer_align = 0;
   std::vector<Initial> initial;
   std::vector<std::string> attributes;  // as written, e.g. `.managed`
-  uint32_t line = 0;
+  std::string opaque_initial;           // of a .samplerref, .texref or .surfref, as written
+  TextPlace line;
 
   uint64_t size_bytes() const;   // 0 for unsized
   uint32_t align_bytes() const;  // stated or natural
@@ -155,6 +177,7 @@ struct File {
   std::string name;
   uint64_t timestamp = 0;
   uint64_t size = 0;
+  friend bool operator==(const File&, const File&) = default;
 };
 
 // The order of everything in a body, so that it prints back as it was read.
@@ -174,6 +197,7 @@ struct Item {
   } kind;
   uint32_t index =
       0;  // into instructions, labels, Function::register_groups, Module::variables, ...
+  friend bool operator==(const Item&, const Item&) = default;
 };
 
 // `.reg .b32 %r<41>;` or `.reg .pred p, q;`
@@ -183,6 +207,7 @@ struct RegisterGroup {
   std::string prefix;  // `%r` with count, or empty
   uint32_t count = 0;
   std::vector<std::string> names;  // without `<n>`
+  friend bool operator==(const RegisterGroup&, const RegisterGroup&) = default;
 };
 
 struct TargetList {               // .branchtargets, .calltargets, .callprototype
@@ -191,6 +216,7 @@ struct TargetList {               // .branchtargets, .calltargets, .callprototyp
   std::vector<Variable> returns;  // prototype
   std::vector<Variable> params;
   bool no_return = false;
+  friend bool operator==(const TargetList&, const TargetList&) = default;
 };
 
 struct Function {
@@ -216,12 +242,12 @@ struct Function {
   std::vector<Instruction> instructions;
   std::vector<Operand> operands;
   std::vector<Operand> elements;    // of vectors, pairs, tensor addresses, argument lists
-  std::vector<Register> registers;  // those named by an instruction, in order of first use
+  std::vector<Register> registers;  // declared by name, or first used from a range
   std::vector<RegisterGroup> register_groups;
   std::vector<Label> labels;
   std::vector<TargetList> targets;
   std::vector<std::string> body_pragmas;
-  uint32_t line = 0;
+  TextPlace line;
 
   std::span<const Operand> operands_of(const Instruction& instruction) const {
     return {operands.data() + instruction.first_operand, instruction.operand_count};
@@ -229,12 +255,14 @@ struct Function {
   std::span<const Operand> elements_of(const Operand& operand) const {
     return {elements.data() + operand.first, operand.count};
   }
+  friend bool operator==(const Function&, const Function&) = default;
 };
 
 // `.section .debug_str { ... }`, kept as text.
 struct Section {
   std::string name;
   std::string body;
+  friend bool operator==(const Section&, const Section&) = default;
 };
 
 struct Module {
@@ -253,12 +281,14 @@ struct Module {
   struct TopLevel {  // order of printing
     enum class Kind : uint8_t { variable, function, section, pragma, alias, file } kind;
     uint32_t index = 0;
+    friend bool operator==(const TopLevel&, const TopLevel&) = default;
   };
   std::vector<TopLevel> order;
   std::vector<std::string> pragmas;
   struct Alias {
     FunctionId name;
     FunctionId target;
+    friend bool operator==(const Alias&, const Alias&) = default;
   };
   std::vector<Alias> aliases;
 
@@ -267,6 +297,7 @@ struct Module {
   }
   std::optional<FunctionId> find_function(std::string_view name) const;
   const File* find_file(FileId id) const;
+  friend bool operator==(const Module&, const Module&) = default;
 };
 
 }  // namespace lw::ptx
