@@ -89,7 +89,7 @@ MbarrierTable::Entry& MbarrierTable::add(uint32_t offset, uint32_t count, base::
   LW_CHECK(overlapping(offset, kObjectBytes) == nullptr, offset);
   auto place = std::find_if(entries_.begin(), entries_.end(),
                             [&](const Entry& entry) { return entry.offset > offset; });
-  place = entries_.insert(place, Entry{offset, op, Mbarrier(count)});
+  place = entries_.insert(place, Entry{offset, op, Mbarrier(count), 0});
   const size_t index = static_cast<size_t>(place - entries_.begin());
   measure();
   return entries_[index];

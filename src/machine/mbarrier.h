@@ -99,6 +99,7 @@ class MbarrierTable {
     uint32_t offset;
     base::OpId initialised_by;
     Mbarrier object;
+    uint32_t signals_pending = 0;  // asynchronous operations in flight that will signal it
   };
 
   Entry* find(uint32_t offset);

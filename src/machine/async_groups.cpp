@@ -1,0 +1,56 @@
+#include "machine/async_groups.h"
+
+#include <algorithm>
+
+#include "machine/semantics/lanes.h"
+
+namespace lw::machine {
+
+using base::LaneMask;
+
+void AsyncGroups::issue(LaneMask lanes, const void* operation) {
+  for_each_value(
+      lanes, [&](int lane) { return commits_[lane]; },
+      [&](uint32_t group, LaneMask same) {
+        entries_.push_back({operation, same, group, false});
+      });
+}
+
+void AsyncGroups::commit(LaneMask lanes) {
+  for_each_lane(lanes, [&](int lane) { ++commits_[lane]; });
+}
+
+void AsyncGroups::done(const void* operation, Reach reach) {
+  if (reach == Reach::writes) {
+    std::erase_if(entries_, [&](const Entry& entry) { return entry.operation == operation; });
+    return;
+  }
+  for (Entry& entry : entries_)
+    if (entry.operation == operation) entry.reads_done = true;
+}
+
+bool AsyncGroups::is_done(LaneMask lanes, uint32_t left, Reach reach) const {
+  for (const Entry& entry : entries_) {
+    if (reach == Reach::reads && entry.reads_done) continue;
+    bool asked_for = false;
+    for_each_lane(entry.lanes & lanes,
+                  [&](int lane) { asked_for |= uint64_t{entry.group} + left < commits_[lane]; });
+    if (asked_for) return false;
+  }
+  return true;
+}
+
+bool AsyncGroups::is_idle(LaneMask lanes) const {
+  return std::none_of(entries_.begin(), entries_.end(),
+                      [&](const Entry& entry) { return (entry.lanes & lanes) != 0; });
+}
+
+bool AsyncGroups::has_before(LaneMask lanes, const void* operation) const {
+  for (const Entry& entry : entries_) {
+    if (entry.operation == operation) return false;
+    if (entry.lanes & lanes) return true;
+  }
+  return false;
+}
+
+}  // namespace lw::machine

@@ -1,0 +1,78 @@
+#include "machine/async_groups.h"
+
+#include <gtest/gtest.h>
+
+namespace lw::machine {
+namespace {
+
+using base::kAllLanes;
+
+const int kFirst = 0, kSecond = 0, kThird = 0;
+
+TEST(AsyncGroupsTest, WaitsForAllButTheNewest) {
+  AsyncGroups groups;
+  groups.issue(kAllLanes, &kFirst);
+  groups.commit(kAllLanes);
+  groups.issue(kAllLanes, &kSecond);
+  groups.commit(kAllLanes);
+  EXPECT_TRUE(groups.is_done(kAllLanes, 2, Reach::writes));
+  EXPECT_FALSE(groups.is_done(kAllLanes, 1, Reach::writes));
+  groups.done(&kFirst, Reach::writes);
+  EXPECT_TRUE(groups.is_done(kAllLanes, 1, Reach::writes));
+  EXPECT_FALSE(groups.is_done(kAllLanes, 0, Reach::writes));
+}
+
+TEST(AsyncGroupsTest, UncommittedOperationsAreInNoGroup) {
+  AsyncGroups groups;
+  groups.issue(1, &kFirst);
+  EXPECT_TRUE(groups.is_done(1, 0, Reach::writes));
+  EXPECT_FALSE(groups.is_idle(1));
+  EXPECT_TRUE(groups.is_idle(2));
+  groups.commit(1);
+  EXPECT_FALSE(groups.is_done(1, 0, Reach::writes));
+}
+
+TEST(AsyncGroupsTest, EmptyGroupsCount) {
+  AsyncGroups groups;
+  groups.issue(1, &kFirst);
+  groups.commit(1);
+  groups.commit(1);
+  EXPECT_FALSE(groups.is_done(1, 1, Reach::writes));
+  EXPECT_TRUE(groups.is_done(1, 2, Reach::writes));
+}
+
+TEST(AsyncGroupsTest, LanesHaveGroupsOfTheirOwn) {
+  AsyncGroups groups;
+  groups.commit(1);
+  groups.issue(3, &kFirst);
+  groups.commit(2);
+  EXPECT_TRUE(groups.is_done(1, 0, Reach::writes));
+  EXPECT_FALSE(groups.is_done(2, 0, Reach::writes));
+  EXPECT_FALSE(groups.is_done(3, 0, Reach::writes));
+  groups.done(&kFirst, Reach::writes);
+  EXPECT_EQ(groups.unfinished(), 0u);
+}
+
+TEST(AsyncGroupsTest, ReadsAreDoneBeforeWrites) {
+  AsyncGroups groups;
+  groups.issue(1, &kFirst);
+  groups.commit(1);
+  groups.done(&kFirst, Reach::reads);
+  EXPECT_TRUE(groups.is_done(1, 0, Reach::reads));
+  EXPECT_FALSE(groups.is_done(1, 0, Reach::writes));
+}
+
+TEST(AsyncGroupsTest, KnowsWhatCameBefore) {
+  AsyncGroups groups;
+  groups.issue(1, &kFirst);
+  groups.issue(2, &kSecond);
+  groups.issue(3, &kThird);
+  EXPECT_TRUE(groups.has_before(1, &kThird));
+  EXPECT_FALSE(groups.has_before(2, &kSecond));
+  groups.done(&kFirst, Reach::writes);
+  EXPECT_FALSE(groups.has_before(1, &kThird));
+  EXPECT_TRUE(groups.has_before(3, &kThird));
+}
+
+}  // namespace
+}  // namespace lw::machine
