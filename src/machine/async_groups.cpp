@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "machine/semantics/lanes.h"
+#include "machine/each_lane.h"
 
 namespace lw::machine {
 

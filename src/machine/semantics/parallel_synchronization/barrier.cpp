@@ -10,9 +10,9 @@
 
 #include "machine/cta.h"
 #include "machine/dispatch.h"
+#include "machine/each_lane.h"
 #include "machine/machine.h"
 #include "machine/semantics/bind.h"
-#include "machine/semantics/lanes.h"
 #include "machine/sync_hooks.h"
 #include "order/engine.h"
 

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "machine/dispatch.h"
+#include "machine/each_lane.h"
 #include "machine/machine.h"
 #include "machine/semantics/bind.h"
-#include "machine/semantics/lanes.h"
 #include "machine/semantics/parallel_synchronization/mbarrier_site.h"
 #include "order/engine.h"
 

@@ -10,9 +10,9 @@
 #include "machine/semantics/parallel_synchronization/mbarrier_wait.h"
 
 #include "machine/dispatch.h"
+#include "machine/each_lane.h"
 #include "machine/machine.h"
 #include "machine/semantics/bind.h"
-#include "machine/semantics/lanes.h"
 #include "order/engine.h"
 
 namespace lw::machine {
