@@ -20,8 +20,8 @@ void AsyncGroups::commit(LaneMask lanes) {
   for_each_lane(lanes, [&](int lane) { ++commits_[lane]; });
 }
 
-void AsyncGroups::done(const void* operation, Reach reach) {
-  if (reach == Reach::writes) {
+void AsyncGroups::done(const void* operation, CopyPart part) {
+  if (part == CopyPart::writes) {
     std::erase_if(entries_, [&](const Entry& entry) { return entry.operation == operation; });
     return;
   }
@@ -29,9 +29,9 @@ void AsyncGroups::done(const void* operation, Reach reach) {
     if (entry.operation == operation) entry.reads_done = true;
 }
 
-bool AsyncGroups::is_done(LaneMask lanes, uint32_t left, Reach reach) const {
+bool AsyncGroups::is_done(LaneMask lanes, uint32_t left, CopyPart part) const {
   for (const Entry& entry : entries_) {
-    if (reach == Reach::reads && entry.reads_done) continue;
+    if (part == CopyPart::reads && entry.reads_done) continue;
     bool asked_for = false;
     for_each_lane(entry.lanes & lanes,
                   [&](int lane) { asked_for |= uint64_t{entry.group} + left < commits_[lane]; });

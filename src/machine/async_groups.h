@@ -15,7 +15,7 @@
 
 namespace lw::machine {
 
-enum class Reach : uint8_t { reads, writes };  // how far a waiter wants operations to be done
+enum class CopyPart : uint8_t { reads, writes };  // which part of an operation is done
 
 class AsyncGroups {
  public:
@@ -23,10 +23,10 @@ class AsyncGroups {
   void issue(base::LaneMask lanes, const void* operation);
   void commit(base::LaneMask lanes);
   // The operation has come this far; after its writes it is forgotten.
-  void done(const void* operation, Reach reach);
+  void done(const void* operation, CopyPart part);
 
   // Whether all groups of all `lanes` but the newest `left` of each are done.
-  bool is_done(base::LaneMask lanes, uint32_t left, Reach reach) const;
+  bool is_done(base::LaneMask lanes, uint32_t left, CopyPart part) const;
   // Whether no operation of the lanes, committed or not, is unfinished.
   bool is_idle(base::LaneMask lanes) const;
   // Whether an operation of the lanes that was issued before `operation` is unfinished.

@@ -15,21 +15,21 @@ TEST(AsyncGroupsTest, WaitsForAllButTheNewest) {
   groups.commit(kAllLanes);
   groups.issue(kAllLanes, &kSecond);
   groups.commit(kAllLanes);
-  EXPECT_TRUE(groups.is_done(kAllLanes, 2, Reach::writes));
-  EXPECT_FALSE(groups.is_done(kAllLanes, 1, Reach::writes));
-  groups.done(&kFirst, Reach::writes);
-  EXPECT_TRUE(groups.is_done(kAllLanes, 1, Reach::writes));
-  EXPECT_FALSE(groups.is_done(kAllLanes, 0, Reach::writes));
+  EXPECT_TRUE(groups.is_done(kAllLanes, 2, CopyPart::writes));
+  EXPECT_FALSE(groups.is_done(kAllLanes, 1, CopyPart::writes));
+  groups.done(&kFirst, CopyPart::writes);
+  EXPECT_TRUE(groups.is_done(kAllLanes, 1, CopyPart::writes));
+  EXPECT_FALSE(groups.is_done(kAllLanes, 0, CopyPart::writes));
 }
 
 TEST(AsyncGroupsTest, UncommittedOperationsAreInNoGroup) {
   AsyncGroups groups;
   groups.issue(1, &kFirst);
-  EXPECT_TRUE(groups.is_done(1, 0, Reach::writes));
+  EXPECT_TRUE(groups.is_done(1, 0, CopyPart::writes));
   EXPECT_FALSE(groups.is_idle(1));
   EXPECT_TRUE(groups.is_idle(2));
   groups.commit(1);
-  EXPECT_FALSE(groups.is_done(1, 0, Reach::writes));
+  EXPECT_FALSE(groups.is_done(1, 0, CopyPart::writes));
 }
 
 TEST(AsyncGroupsTest, EmptyGroupsCount) {
@@ -37,8 +37,8 @@ TEST(AsyncGroupsTest, EmptyGroupsCount) {
   groups.issue(1, &kFirst);
   groups.commit(1);
   groups.commit(1);
-  EXPECT_FALSE(groups.is_done(1, 1, Reach::writes));
-  EXPECT_TRUE(groups.is_done(1, 2, Reach::writes));
+  EXPECT_FALSE(groups.is_done(1, 1, CopyPart::writes));
+  EXPECT_TRUE(groups.is_done(1, 2, CopyPart::writes));
 }
 
 TEST(AsyncGroupsTest, LanesHaveGroupsOfTheirOwn) {
@@ -46,10 +46,10 @@ TEST(AsyncGroupsTest, LanesHaveGroupsOfTheirOwn) {
   groups.commit(1);
   groups.issue(3, &kFirst);
   groups.commit(2);
-  EXPECT_TRUE(groups.is_done(1, 0, Reach::writes));
-  EXPECT_FALSE(groups.is_done(2, 0, Reach::writes));
-  EXPECT_FALSE(groups.is_done(3, 0, Reach::writes));
-  groups.done(&kFirst, Reach::writes);
+  EXPECT_TRUE(groups.is_done(1, 0, CopyPart::writes));
+  EXPECT_FALSE(groups.is_done(2, 0, CopyPart::writes));
+  EXPECT_FALSE(groups.is_done(3, 0, CopyPart::writes));
+  groups.done(&kFirst, CopyPart::writes);
   EXPECT_EQ(groups.unfinished(), 0u);
 }
 
@@ -57,9 +57,9 @@ TEST(AsyncGroupsTest, ReadsAreDoneBeforeWrites) {
   AsyncGroups groups;
   groups.issue(1, &kFirst);
   groups.commit(1);
-  groups.done(&kFirst, Reach::reads);
-  EXPECT_TRUE(groups.is_done(1, 0, Reach::reads));
-  EXPECT_FALSE(groups.is_done(1, 0, Reach::writes));
+  groups.done(&kFirst, CopyPart::reads);
+  EXPECT_TRUE(groups.is_done(1, 0, CopyPart::reads));
+  EXPECT_FALSE(groups.is_done(1, 0, CopyPart::writes));
 }
 
 TEST(AsyncGroupsTest, KnowsWhatCameBefore) {
@@ -69,7 +69,7 @@ TEST(AsyncGroupsTest, KnowsWhatCameBefore) {
   groups.issue(3, &kThird);
   EXPECT_TRUE(groups.has_before(1, &kThird));
   EXPECT_FALSE(groups.has_before(2, &kSecond));
-  groups.done(&kFirst, Reach::writes);
+  groups.done(&kFirst, CopyPart::writes);
   EXPECT_FALSE(groups.has_before(1, &kThird));
   EXPECT_TRUE(groups.has_before(3, &kThird));
 }
