@@ -1,0 +1,1 @@
+// PTX: Data Movement and Conversion Instructions: cvt, cvt.pack.

@@ -1,0 +1,1 @@
+// Functions that the driver provides: vprintf, __assertfail, malloc, free.

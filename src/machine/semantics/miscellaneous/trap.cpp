@@ -1,0 +1,1 @@
+// PTX: Miscellaneous Instructions: trap, brkpt, nanosleep, pmevent.

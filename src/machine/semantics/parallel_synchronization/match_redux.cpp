@@ -1,0 +1,1 @@
+// PTX: Parallel Synchronization and Communication Instructions: match.sync, redux.sync.
