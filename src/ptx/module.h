@@ -151,7 +151,8 @@ struct Variable {
   bool pointer = false;        // .ptr on a kernel parameter
   Space pointer_space = Space::none;
   uint32_t pointer_align = 0;
-  std::vector<Initial> initial;
+  bool has_initial = false;
+  std::vector<Initial> initial;         // trailing zeros may be left out
   std::vector<std::string> attributes;  // as written, e.g. `.managed`
   std::string opaque_initial;           // of a .samplerref, .texref or .surfref, as written
   TextPlace line;
@@ -216,6 +217,7 @@ struct TargetList {               // .branchtargets, .calltargets, .callprototyp
   std::vector<Variable> returns;  // prototype
   std::vector<Variable> params;
   bool no_return = false;
+  std::vector<std::string> directives;  // others behind a prototype, as written
   friend bool operator==(const TargetList&, const TargetList&) = default;
 };
 

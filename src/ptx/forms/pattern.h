@@ -2,7 +2,8 @@
 // The notation of forms.def, parsed: the manual's syntax line, made exact.
 //
 //   add{.rnd}{.ftz}{.sat}.f32 d, a, b;          {x}   may be left out
-//   .rnd = { .rn, .rz, .rm, .rp };              .rnd  a list of alternatives, defined behind the `;`
+//   .rnd = { .rn, .rz, .rm, .rp };              .rnd  a list of alternatives, defined behind the
+//   `;`
 //
 // Opcode. A dot-word is a type, a modifier, or the name of a list of either. Modifiers match as a
 // set (PTX allows any order, except that of two from one list), types as a sequence. A group
@@ -10,9 +11,9 @@
 //
 // Operands. The name tells the direction: one that begins with d, p or q is written, all others are
 // read. `[a]` is an address, `[a, c]` one with vectors behind it, `d|p` a pair, `d{|p}` one whose
-// second half may be missing, `{, c}` an operand that may be missing, `{!}c` a predicate that may be
-// negated, `{.unified}` after an address the suffix of that name. Properties follow after colons,
-// words and dotted names in any order:
+// second half may be missing, `{, c}` an operand that may be missing, `{!}c` a predicate that may
+// be negated, `{.unified}` after an address the suffix of that name. Properties follow after
+// colons, words and dotted names in any order:
 //
 //   .f32 .type     its type: a fixed one, or what the opcode has at that place. Without it p, q and
 //                  {!}c are predicates, others have `.type`, else the only type of the opcode
@@ -22,8 +23,8 @@
 //   address        a register or the address of a variable
 //   sink           may be `_`;  inout: read and written;  or.pred: or a predicate
 //   if.x           there exactly if the opcode has modifier .x, or one of list .x
-//   v4             a vector of four; .vec (a list of .v2 .v4 .v8): as that says, without it a scalar
-//   coords num     a vector as long as .2d or .x4 says; num2, num4: twice, four times that
+//   v4             a vector of four; .vec (a list of .v2 .v4 .v8): as that says, without it a
+//   scalar coords num     a vector as long as .2d or .x4 says; num2, num4: twice, four times that
 //   mn mk kn       a matrix fragment of an m x n, m x k, k x n tile over 32 threads, by the shape
 //   parts          a vector whose elements fill the type together;  vector: of any length
 //   label list function arguments opaque   what branches, calls and textures name
@@ -65,7 +66,16 @@ struct Element {
 enum class Shape : uint8_t { value, address, label, list, function, arguments };
 enum class Width : uint8_t { exact, at_least, twice };
 enum class Length : uint8_t {
-  scalar, fixed, by_list, by_dimension, by_count, fragment_mn, fragment_mk, fragment_kn, parts, open
+  scalar,
+  fixed,
+  by_list,
+  by_dimension,
+  by_count,
+  fragment_mn,
+  fragment_mk,
+  fragment_kn,
+  parts,
+  open
 };
 
 // What an operand may be.
@@ -77,8 +87,8 @@ struct OperandSpec {
   bool negatable = false;
   bool registers = true;
   bool immediates = false;
-  bool specials = false;   // special registers and functions
-  bool symbols = false;    // addresses of variables
+  bool specials = false;  // special registers and functions
+  bool symbols = false;   // addresses of variables
   bool sink = false;
   bool or_predicate = false;
   bool opaque = false;
@@ -88,16 +98,16 @@ struct OperandSpec {
   int type_element = kNowhere;  // else what the opcode has there
   Width width = Width::exact;
   Length length = Length::scalar;
-  int count = 1;                // of a fixed vector, or the factor of by_count
+  int count = 1;  // of a fixed vector, or the factor of by_count
   int length_element = kNowhere;
   bool ranged = false;
   long long least = 0;
   long long most = 0;
 
-  int group = kNowhere;         // optional as a whole
-  int needs_element = kNowhere; // `if`: there exactly if this element of the opcode is
-  Mod needs_mod = Mod::none;    // or this modifier is
-  int first_part = 0;           // into Pattern::parts: the vectors of an address, the half of a pair
+  int group = kNowhere;          // optional as a whole
+  int needs_element = kNowhere;  // `if`: there exactly if this element of the opcode is
+  Mod needs_mod = Mod::none;     // or this modifier is
+  int first_part = 0;  // into Pattern::parts: the vectors of an address, the half of a pair
   int part_count = 0;
   bool pair = false;
   bool pair_optional = false;

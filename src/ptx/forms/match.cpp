@@ -1,0 +1,169 @@
+#include "ptx/forms/match.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace lw::ptx {
+namespace {
+
+// Lays dot-words on the elements of a pattern. Types go in order; modifiers go to the first element
+// that takes them and is still free, or, where that leads nowhere, to a later one.
+class Filling {
+ public:
+  Filling(const Pattern& pattern, std::span<const Mod> mods, std::span<const Type> types)
+      : pattern_(pattern), mods_(mods), types_(types), filled_(pattern.elements.size()) {}
+
+  bool complete() { return place_types(0, 0); }
+
+ private:
+  bool place_types(size_t next_type, size_t element) {
+    if (next_type == types_.size()) return place_mods(0);
+    for (; element < filled_.size(); ++element) {
+      if (!pattern_.elements[element].accepts(types_[next_type])) continue;
+      filled_[element] = true;
+      if (place_types(next_type + 1, element + 1)) return true;
+      filled_[element] = false;
+    }
+    return false;
+  }
+
+  bool place_mods(size_t next_mod) {
+    if (next_mod == mods_.size()) return groups_are_whole();
+    for (size_t element = 0; element < filled_.size(); ++element) {
+      if (filled_[element] || !pattern_.elements[element].accepts(mods_[next_mod])) continue;
+      filled_[element] = true;
+      if (place_mods(next_mod + 1)) return true;
+      filled_[element] = false;
+    }
+    return false;
+  }
+
+  // Each group is there as a whole or not at all, and only inside one that is there.
+  bool groups_are_whole() const {
+    std::vector<bool> present(pattern_.element_groups.size());
+    for (size_t i = 0; i < filled_.size(); ++i) {
+      const int group = pattern_.elements[i].group;
+      if (group != kNowhere && filled_[i]) present[group] = true;
+    }
+    for (size_t i = 0; i < filled_.size(); ++i) {
+      const int group = pattern_.elements[i].group;
+      if (!filled_[i] && (group == kNowhere || present[group])) return false;
+    }
+    for (size_t i = 0; i < present.size(); ++i) {
+      const int parent = pattern_.element_groups[i];
+      if (present[i] && parent != kNowhere && !present[parent]) return false;
+    }
+    return true;
+  }
+
+  const Pattern& pattern_;
+  std::span<const Mod> mods_;
+  std::span<const Type> types_;
+  std::vector<bool> filled_;
+};
+
+using Bases = std::unordered_map<std::string_view, std::vector<FormId>>;
+
+Bases index_bases() {
+  Bases bases;
+  for (size_t i = 1; i < static_cast<size_t>(FormId::count); ++i) {
+    const auto form = static_cast<FormId>(i);
+    bases[pattern_of(form).base].push_back(form);
+  }
+  return bases;
+}
+
+bool takes_token(const Pattern& pattern, std::string_view token) {
+  const Type type = find_type(token).value_or(Type::none);
+  const Mod mod = find_mod(token).value_or(Mod::none);
+  return std::any_of(pattern.elements.begin(), pattern.elements.end(), [&](const Element& element) {
+    return element.accepts(type) || element.accepts(mod);
+  });
+}
+
+size_t tokens_taken(const Pattern& pattern, const SplitOpcode& opcode) {
+  return static_cast<size_t>(
+      std::count_if(opcode.tokens.begin(), opcode.tokens.end(),
+                    [&](std::string_view token) { return takes_token(pattern, token); }));
+}
+
+std::string_view syntax_of(FormId form) {
+  const std::string_view pattern = row_of(form).pattern;
+  return pattern.substr(0, pattern.find(';'));
+}
+
+}  // namespace
+
+SplitOpcode split_opcode(std::string_view text) {
+  SplitOpcode split;
+  size_t dot = text.find('.');
+  split.base = text.substr(0, dot);
+  while (dot != std::string_view::npos) {
+    const size_t next = text.find('.', dot + 1);
+    const std::string_view token = text.substr(dot + 1, next - dot - 1);
+    split.tokens.push_back(token);
+    if (const auto type = find_type(token)) {
+      split.types.push_back(*type);
+    } else if (const auto mod = find_mod(token)) {
+      split.mods.push_back(*mod);
+    } else if (!split.unknown) {
+      split.unknown = token;
+    }
+    dot = next;
+  }
+  return split;
+}
+
+std::span<const FormId> forms_of_base(std::string_view base) {
+  static const Bases bases = index_bases();
+  const auto found = bases.find(base);
+  if (found == bases.end()) return {};
+  return found->second;
+}
+
+bool matches_opcode(const Pattern& pattern, std::span<const Mod> mods,
+                    std::span<const Type> types) {
+  if (mods.size() + types.size() > pattern.elements.size()) return false;
+  return Filling(pattern, mods, types).complete();
+}
+
+std::vector<FormId> forms_matching(const SplitOpcode& opcode) {
+  std::vector<FormId> forms;
+  if (opcode.unknown) return forms;
+  for (FormId form : forms_of_base(opcode.base)) {
+    if (matches_opcode(pattern_of(form), opcode.mods, opcode.types)) forms.push_back(form);
+  }
+  return forms;
+}
+
+bool has_element(const Pattern& pattern, const Opcode& opcode, int index) {
+  const Element& element = pattern.elements[index];
+  if (element.is_type()) {
+    return std::any_of(opcode.types.begin(), opcode.types.end(),
+                       [&](Type type) { return element.accepts(type); });
+  }
+  return std::any_of(element.mods.begin(), element.mods.end(),
+                     [&](Mod mod) { return opcode.has(mod); });
+}
+
+Mismatch explain_mismatch(const SplitOpcode& opcode) {
+  const std::span<const FormId> forms = forms_of_base(opcode.base);
+  if (forms.empty()) return {fmt::format("no instruction is called `{}`", opcode.base), ""};
+  if (opcode.unknown) {
+    return {fmt::format("`.{}` is neither a type nor a modifier of PTX", *opcode.unknown), ""};
+  }
+  const FormId nearest = *std::max_element(forms.begin(), forms.end(), [&](FormId a, FormId b) {
+    return tokens_taken(pattern_of(a), opcode) < tokens_taken(pattern_of(b), opcode);
+  });
+  const std::string hint = fmt::format("the nearest form is `{}`", syntax_of(nearest));
+  for (std::string_view token : opcode.tokens) {
+    if (!takes_token(pattern_of(nearest), token)) {
+      return {fmt::format("`{}` does not take `.{}`", opcode.base, token), hint};
+    }
+  }
+  return {fmt::format("`{}` does not take these types and modifiers together", opcode.base), hint};
+}
+
+}  // namespace lw::ptx

@@ -1,0 +1,253 @@
+#include "ptx/parser.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "ptx/numbers.h"
+#include "ptx/parse/context.h"
+#include "ptx/parse/declarations.h"
+#include "ptx/parse/function_parser.h"
+
+namespace lw::ptx {
+namespace {
+
+class ModuleParser {
+ public:
+  ModuleParser(Module& module, std::string_view text, diagnose::Emitter& emitter)
+      : module_(module), context_(module, text, emitter), cursor_(context_.cursor) {}
+
+  bool parse() {
+    module_.locations.emplace_back();  // 0: unknown
+    if (!header()) return false;
+    while (!cursor_.at_end() && !cursor_.gave_up()) {
+      if (cursor_.accept('}')) {
+        cursor_.fail("a brace closes nothing");
+      } else if (!statement()) {
+        cursor_.skip_declaration();
+      }
+    }
+    join_redeclared();
+    return !cursor_.failed();
+  }
+
+ private:
+  // `.version 9.0` and `.target sm_90a, debug` come first.
+  bool header() {
+    if (!cursor_.accept_word("version")) {
+      return cursor_.fail_expected("`.version`, with which every PTX text begins");
+    }
+    if (!version()) return false;
+    if (!cursor_.accept_word("target")) return cursor_.fail_expected("`.target`");
+    return target();
+  }
+
+  bool version() {
+    const std::string_view text = cursor_.token().text;
+    const size_t dot = std::min(text.find('.'), text.size());
+    const bool valid =
+        version_part(text.substr(0, dot), module_.version_major) &&
+        version_part(text.substr(std::min(dot + 1, text.size())), module_.version_minor);
+    if (!valid) return cursor_.fail_expected("a version such as `9.0`");
+    cursor_.advance();
+    return true;
+  }
+
+  static bool version_part(std::string_view digits, uint32_t& value) {
+    const char* end = digits.data() + digits.size();
+    const auto [stop, error] = std::from_chars(digits.data(), end, value);
+    return error == std::errc() && stop == end && value < 100;
+  }
+
+  bool target() {
+    do {
+      const std::string_view name = cursor_.expect_name("a target such as `sm_90a`");
+      if (name.empty()) return false;
+      module_.target.emplace_back(name);
+    } while (cursor_.accept(','));
+    return true;
+  }
+
+  bool statement() {
+    if (cursor_.accept(';')) return true;
+    if (!cursor_.at_word()) return cursor_.fail_expected("a directive");
+    const Linkage linkage = parse_linkage();
+    const std::string_view word = cursor_.token().text;
+    if (word == "entry" || word == "func") return function(linkage, word == "entry");
+    if (cursor_.at_word() && space_named(word)) return variables(linkage);
+    if (linkage != Linkage::internal) {
+      return cursor_.fail_expected("a function or variable after its linkage");
+    }
+    if (word == "file") return file();
+    if (word == "section") return section();
+    if (word == "pragma") return pragma();
+    if (word == "alias") return alias();
+    if (word == "address_size") return address_size();
+    return cursor_.fail(fmt::format("`.{}` is not a directive of modules", word));
+  }
+
+  Linkage parse_linkage() {
+    if (cursor_.accept_word("extern")) return Linkage::external;
+    if (cursor_.accept_word("visible")) return Linkage::visible;
+    if (cursor_.accept_word("weak")) return Linkage::weak;
+    if (cursor_.accept_word("common")) return Linkage::common;
+    return Linkage::internal;
+  }
+
+  bool function(Linkage linkage, bool entry) {
+    cursor_.advance();
+    return FunctionParser(context_).parse(entry, linkage);
+  }
+
+  bool variables(Linkage linkage) {
+    std::vector<VariableId> declared;
+    const bool valid = parse_variables(context_, linkage, context_.globals, declared);
+    for (VariableId id : declared) {
+      module_.order.push_back({Module::TopLevel::Kind::variable, id.value});
+    }
+    return valid;
+  }
+
+  bool address_size() {
+    cursor_.advance();
+    const std::string_view text = cursor_.token().text;
+    if (text != "32" && text != "64") return cursor_.fail_expected("32 or 64");
+    module_.address_size = text == "32" ? 32 : 64;
+    cursor_.advance();
+    return true;
+  }
+
+  // `.file 1 "name", timestamp, size`
+  bool file() {
+    cursor_.advance();
+    File file;
+    uint64_t number = 0;
+    if (!unsigned_number(number)) return false;
+    file.id = FileId(static_cast<uint32_t>(number));
+    if (cursor_.token().kind != TokenKind::string) return cursor_.fail_expected("a file name");
+    file.name = cursor_.token().text;
+    cursor_.advance();
+    if (cursor_.accept(',')) {
+      if (!unsigned_number(file.timestamp)) return false;
+      if (!cursor_.expect(',', "and a size after a timestamp")) return false;
+      if (!unsigned_number(file.size)) return false;
+    }
+    module_.order.push_back({Module::TopLevel::Kind::file, next_id<FileId>(module_.files).value});
+    module_.files.push_back(std::move(file));
+    return true;
+  }
+
+  bool unsigned_number(uint64_t& value) {
+    const auto number = parse_number(cursor_.token().text);
+    if (cursor_.token().kind != TokenKind::number || !number) {
+      return cursor_.fail_expected("a number");
+    }
+    value = number->bits;
+    cursor_.advance();
+    return true;
+  }
+
+  // `.section .debug_str { ... }`: what is inside stays text.
+  bool section() {
+    cursor_.advance();
+    Section section;
+    if (cursor_.at_word()) {
+      section.name = fmt::format(".{}", cursor_.token().text);
+    } else if (cursor_.at_name() || cursor_.token().kind == TokenKind::string) {
+      section.name = cursor_.token().text;
+    } else {
+      return cursor_.fail_expected("the name of a section");
+    }
+    cursor_.advance();
+    if (!cursor_.at('{')) return cursor_.fail_expected("`{` after the name of a section");
+    section.body = cursor_.lexer().raw_block();
+    cursor_.advance();
+    module_.order.push_back(
+        {Module::TopLevel::Kind::section, static_cast<uint32_t>(module_.sections.size())});
+    module_.sections.push_back(std::move(section));
+    return true;
+  }
+
+  bool pragma() {
+    do {
+      cursor_.advance();
+      if (cursor_.token().kind != TokenKind::string) return cursor_.fail_expected("a string");
+      module_.order.push_back(
+          {Module::TopLevel::Kind::pragma, static_cast<uint32_t>(module_.pragmas.size())});
+      module_.pragmas.emplace_back(cursor_.token().text);
+      cursor_.advance();
+    } while (cursor_.at(','));
+    return cursor_.expect(';', "after a pragma");
+  }
+
+  bool alias() {
+    cursor_.advance();
+    Module::Alias alias;
+    if (!function_name(alias.name) || !cursor_.expect(',', "between the names of an alias") ||
+        !function_name(alias.target)) {
+      return false;
+    }
+    module_.order.push_back(
+        {Module::TopLevel::Kind::alias, static_cast<uint32_t>(module_.aliases.size())});
+    module_.aliases.push_back(alias);
+    return cursor_.expect(';', "after an alias");
+  }
+
+  bool function_name(FunctionId& id) {
+    const Token name = cursor_.token();
+    if (cursor_.expect_name("the name of a function").empty()) return false;
+    const Symbol symbol = context_.globals.find(name.text);
+    if (symbol.kind != SymbolKind::function) {
+      return cursor_.fail(name, fmt::format("`{}` is not a function declared before", name.text));
+    }
+    id = FunctionId(symbol.id);
+    return true;
+  }
+
+  // Who named a function while only its declaration was known, means the definition.
+  void join_redeclared() {
+    if (context_.redeclared.empty()) return;
+    std::vector<uint32_t> last(module_.functions.size());
+    for (uint32_t i = 0; i < last.size(); ++i) last[i] = i;
+    for (const auto& [before, after] : context_.redeclared) last[before.value] = after.value;
+    for (uint32_t i = static_cast<uint32_t>(last.size()); i-- > 0;) last[i] = last[last[i]];
+    for (Function& function : module_.functions) join_operands(function, last);
+    for (Variable& variable : module_.variables) {
+      for (Initial& initial : variable.initial) {
+        if (initial.kind == Initial::Kind::function) initial.id = last[initial.id];
+      }
+    }
+    for (Module::Alias& alias : module_.aliases) {
+      alias = {FunctionId(last[alias.name.value]), FunctionId(last[alias.target.value])};
+    }
+  }
+
+  static void join_operands(Function& function, const std::vector<uint32_t>& last) {
+    const auto join = [&](Operand& operand) {
+      if (operand.kind == OperandKind::function) operand.id = last[operand.id];
+    };
+    for (Operand& operand : function.operands) join(operand);
+    for (Operand& element : function.elements) join(element);
+    for (const Item& item : function.items) {
+      if (item.kind != Item::Kind::call_targets) continue;
+      for (uint32_t& id : function.targets[item.index].ids) id = last[id];
+    }
+  }
+
+  Module& module_;
+  Context context_;
+  Cursor& cursor_;
+};
+
+}  // namespace
+
+std::optional<Module> parse(std::string_view text, std::string file_name,
+                            diagnose::Emitter& emitter) {
+  Module module;
+  module.file = std::move(file_name);
+  if (!ModuleParser(module, text, emitter).parse()) return std::nullopt;
+  return module;
+}
+
+}  // namespace lw::ptx
