@@ -200,6 +200,10 @@ uint32_t BindContext::add_text(std::string text) {
   return static_cast<uint32_t>(program_.texts.size() - 1);
 }
 
+void BindContext::keep(std::shared_ptr<const void> object) {
+  program_.kept.push_back(std::move(object));
+}
+
 void BindContext::not_modelled(std::string reason) {
   uint32_t text = add_text(std::move(reason));
   emit(environment_.core().refuse).immediate = text;

@@ -35,6 +35,7 @@ class BindContext final : public Decoder {
   Op& emit(Handlers handlers) override;
   void attach(Op& op, std::span<const Slot> slots) override;
   uint32_t add_text(std::string text) override;
+  void keep(std::shared_ptr<const void> object) override;
   void not_modelled(std::string reason) override;
 
  private:

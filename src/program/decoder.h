@@ -10,6 +10,7 @@
 //                  decoder.source(1), decoder.source(2));
 //   }
 
+#include <memory>
 #include <span>
 #include <string>
 
@@ -78,6 +79,8 @@ class Decoder {
   // Operands beyond four: stored in Program::slots, `op.more` and `op.extra` set.
   virtual void attach(Op& op, std::span<const Slot> slots) = 0;
   virtual uint32_t add_text(std::string text) = 0;  // index into Program::texts
+  // An object that Ops point at; it lives as long as the Program.
+  virtual void keep(std::shared_ptr<const void> object) = 0;
 
   // The instruction is one of its form that is not modelled: a run that reaches it ends as
   // `not analysed` with this reason.

@@ -5,6 +5,7 @@
 // array, a lane's position in it is one pointer, and liveness sees through calls. (Recursion and a
 // program that grows beyond kMaxOps are `not analysed`.)
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -69,6 +70,7 @@ class Program {
   std::vector<Slot> slots;          // operands beyond d, a, b, c
   std::vector<int32_t> jump_table;  // of brx.idx: indices of Ops
   std::vector<std::string> texts;   // what a handler may want to say
+  std::vector<std::shared_ptr<const void>> kept;  // objects that Ops point at
   uint32_t register_bytes = 0;      // of a warp, a multiple of 64
   std::vector<ConstantSlot> constants;
   std::vector<SpecialSlot> specials;
