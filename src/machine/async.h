@@ -29,9 +29,9 @@ class AsyncOperation {
 
   Milestone next() const { return next_; }
 
-  base::AsyncId id;          // given by Machine::start
-  base::OpId instruction;    // that issued it
-  base::CtaId cta;           // who issued it
+  base::AsyncId id;        // given by Machine::start
+  base::OpId instruction;  // that issued it
+  base::CtaId cta;         // who issued it
   base::WarpId warp;
   base::LaneMask lanes = 0;
   uint64_t issue_step = 0;

@@ -41,16 +41,20 @@ class Cta {
 
   uint32_t ready = 0;       // bit w: warp w has a group that can run
   uint32_t warps_left = 0;  // that have not exited
+  uint32_t operations_pending =
+      0;                   // asynchronous ones that it issued; it stays until they are done
+  bool triggered = false;  // griddepcontrol.launch_dependents
   CtaSyncState sync;
 
   Warp& warp(base::WarpId id) { return warps[id.value]; }
-  uint32_t threads() const;
+  void set_ready(base::WarpId warp);
+  void clear_ready(base::WarpId warp);
 
   // Makes every group of the CTA runnable that waits for this. Returns whether there were any.
   bool wake(Wait::Kind kind, uint64_t object);
   // The bytes at a shared::cta address (32 bits, kSharedBase and up), null if outside.
-  std::byte* shared_bytes(uint32_t address, uint32_t size) {
-    uint32_t offset = address - program::kSharedBase;
+  std::byte* shared_bytes(uint64_t address, uint64_t size) {
+    uint64_t offset = address - program::kSharedBase;
     if (offset >= shared.size() || size > shared.size() - offset) return nullptr;
     return shared.data() + offset;
   }

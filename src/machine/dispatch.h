@@ -7,7 +7,8 @@
 //
 //   return next<mode>(op, registers, warp);        the following Op, the running lanes unchanged
 //   return go<mode>(target, registers, warp);      another Op, the running lanes unchanged
-//   return go_on(target, registers, warp);         the running lanes may have changed
+//   return go_on(target, registers, warp);         the running lanes may have changed, or `target`
+//                                                  is a place where other lanes may wait
 //   return stop(warp);                             the lanes are parked, or the run has ended
 //
 // A handler with arrays of its own must keep them in a function it calls: locals whose address
@@ -22,6 +23,7 @@
 #define LW_TAIL_CALLS 0
 #endif
 #define LW_ALWAYS_INLINE [[gnu::always_inline]] inline
+#define LW_LAMBDA_INLINE __attribute__((always_inline))
 
 namespace lw::machine {
 
@@ -45,14 +47,13 @@ LW_ALWAYS_INLINE void next(const Op* op, std::byte* registers, Warp& warp) {
 }
 
 LW_ALWAYS_INLINE void go_on(const Op* op, std::byte* registers, Warp& warp) {
+  if (op >= warp.join_at) [[unlikely]]
+    op = warp.rejoin(op);
   if (warp.is_full()) return go<Mode::full>(op, registers, warp);
   return go<Mode::masked>(op, registers, warp);
 }
 
 LW_ALWAYS_INLINE void stop(Warp& warp) { warp.stopped = true; }
-
-// Runs the active lanes from `op` until a handler stops.
-void run_from(const Op* op, Warp& warp);
 
 // An instruction that works on the active lanes and goes on: `body(op, warp)`.
 template <void (*body)(const Op&, Warp&), Mode mode>

@@ -8,12 +8,11 @@
 
 #include "base/ids.h"
 #include "machine/cta.h"
+#include "machine/modules.h"
 #include "program/program.h"
 #include "ptx/module.h"
 
 namespace lw::machine {
-
-using ModuleId = base::Id<struct ModuleTag>;  // as given by Machine::load
 
 struct LaunchRequest {
   ModuleId module;
@@ -33,13 +32,15 @@ struct Launch {
   LaunchRequest request;
   std::shared_ptr<const program::Program> program;
   uint32_t warps_per_cta = 0;
-  uint32_t registers = 0;           // per thread
-  uint32_t shared_bytes = 0;        // static and dynamic
-  uint32_t first_cta = 0;           // CtaId of its CTA 0
-  uint32_t ctas_started = 0;
+  uint32_t registers = 0;     // per thread
+  uint32_t shared_bytes = 0;  // static and dynamic
+  uint32_t first_cta = 0;     // CtaId of its CTA 0
+  uint32_t ctas_started = 0;  // in linear order, cluster by cluster
   uint32_t ctas_finished = 0;
-  uint32_t ctas_triggered = 0;      // griddepcontrol.launch_dependents by all threads, or exited
-  bool is_finished() const { return ctas_finished == request.grid.count(); }
+  uint32_t ctas_triggered = 0;  // let the next launch of the stream start, or finished
+
+  uint32_t cta_count() const { return static_cast<uint32_t>(request.grid.count()); }
+  bool is_finished() const { return ctas_finished == cta_count(); }
 };
 
 }  // namespace lw::machine

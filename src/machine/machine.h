@@ -1,20 +1,24 @@
 #pragma once
-// The GPU: its SMs, its memory and everything in flight; runs the launches of a case under a policy.
+// The GPU: its SMs, its memory and everything in flight; runs the launches of a case under a
+// policy.
 //
 //   Machine machine(options);
 //   BufferId x = machine.memory().add_buffer("x", bytes);     fill machine.memory().bytes(x)
-//   ModuleId m = machine.load(module, emitter);               its .global variables become buffers
+//   ModuleId m = machine.load(module);                        its .global variables become buffers
 //   machine.launch(request, emitter);                         once per launch, in case order
 //   RunResult result = machine.run(policy, engine);           engine null: without checks
 //
 // A CTA goes to the lowest-numbered SM that has room for it (its cluster) in linear order of the
-// grid; launches of one stream run one after another, those of different streams side by side.
+// grid; launches of one stream run one after another, those of different streams side by side. A
+// Machine runs once.
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/ids.h"
@@ -24,34 +28,37 @@
 #include "machine/fault.h"
 #include "machine/launch.h"
 #include "machine/memory.h"
+#include "machine/modules.h"
+#include "machine/open_cta.h"
 #include "machine/policy.h"
+#include "machine/residency.h"
+#include "machine/values.h"
 #include "machine/warp.h"
 #include "program/program.h"
 
 namespace lw::machine {
 
 struct Options {
-  uint32_t sm_count = 0;       // 0: that of the first module's target
-  uint8_t poison = 0xa5;       // of shared memory at the start of a CTA
-  uint64_t step_limit = 0;     // PTX instructions of warps; 0: none
-  double time_limit_s = 0;     // 0: none
+  uint32_t sm_count = 0;    // 0: that of the first module's target
+  uint8_t poison = 0xa5;    // of shared memory at the start of a CTA
+  uint64_t step_limit = 0;  // PTX instructions of warps; 0: none
+  double time_limit_s = 0;  // 0: none
   uint64_t memory_limit_bytes = 0;
 };
 
-struct Reach {  // how far a run came
+struct Reach {                // how far a run came
   uint64_t instructions = 0;  // of warps
   uint64_t ctas = 0;
   uint64_t warps = 0;
-  uint64_t accesses = 0;      // memory instructions of warps
 };
 
 struct RunResult {
-  bool finished = false;            // every launch ran to its end
-  std::optional<Fault> fault;       // the error that ended it
+  bool finished = false;       // every launch ran to its end
+  std::optional<Fault> fault;  // the error that ended it
   std::optional<NotAnalysed> not_analysed;
-  bool schedule_values_used = false;  // %clock, %globaltimer, %smid, ...: rule book 17, D-7
-  base::OpId schedule_value_at;       // the first
-  std::string printed;              // printf, in order
+  // %clock, %globaltimer, %smid, ... were read (rule book 17, D-7): the instructions, in order.
+  std::vector<base::OpId> schedule_values;
+  std::string printed;  // printf, in order
   Reach reach;
 };
 
@@ -64,47 +71,98 @@ class Machine {
 
   Memory& memory() { return memory_; }
   // The module must outlive the machine.
-  ModuleId load(const ptx::Module& module);
+  ModuleId load(const ptx::Module& module) { return modules_.load(module, memory_); }
   // The block of parameters that a kernel takes, to lay out LaunchRequest::parameters.
   std::vector<program::Parameter> parameters(ModuleId module, std::string_view kernel) const;
   // Checks what can be known before it starts; nullopt with diagnostics if it cannot be.
   std::optional<base::GridId> launch(LaunchRequest request, diagnose::Emitter& emitter);
   RunResult run(Policy& policy, order::Engine* engine);
 
-  // The table of instructions that OpIds index; complete once `launch` was called.
-  std::span<const program::Place> places() const { return places_; }
-  const program::Place& place(base::OpId op) const { return places_[op.value]; }
+  // The table of instructions that OpIds index; complete once `launch` was called for all.
+  std::span<const program::Place> places() const { return modules_.places(); }
+  const program::Place& place(base::OpId op) const { return places()[op.value]; }
   std::span<const std::unique_ptr<Launch>> launches() const { return launches_; }
-  std::optional<base::OpId> find_instruction(ModuleId module, uint32_t line) const;
+  // The instructions at a line of a module's text that the launched kernels hold.
+  std::vector<base::OpId> find_instructions(ModuleId module, uint32_t line) const;
+
+  // For an Engine: it asks about the store it is being told of.
+  const order::Values& order_values() const { return values_; }
 
   // For policies.
-  std::span<Cta* const> resident() const { return resident_; }  // in order of dispatch
+  std::span<Cta* const> resident() const { return resident_; }           // in order of dispatch
   std::span<AsyncOperation* const> pending() const { return pending_; }  // in order of issue
-  void release(uint64_t hold);   // wakes the groups that `Policy::reach` held under this number
-  uint64_t steps() const;        // PTX instructions executed so far
+  Cta* cta(base::CtaId id) const;  // null unless it is resident
+  bool any_ready() const { return ready_ctas_ > 0; }
+  // Wakes the groups that `Policy::reach` held under this number (Wait::object).
+  void release(uint64_t hold);
+  uint64_t steps() const { return steps_; }  // PTX instructions executed so far
+  TurnEnd last_turn() const { return last_turn_; }
 
   // For instructions.
-  AsyncOperation& start(std::unique_ptr<AsyncOperation> operation, const Warp& warp, const Op& op);
+  AsyncOperation& start(std::unique_ptr<AsyncOperation> operation, Warp& warp, const Op& op);
   order::Engine* order() const { return order_; }
   Policy& policy() { return *policy_; }
-  // Ends the run; the first one counts.
+  const Options& options() const { return options_; }
+  const Modules& modules() const { return modules_; }
+  std::span<std::byte> constants() { return modules_.constants(); }
+  StoreValues& values() { return values_; }
+  uint32_t sm_count() const;
+  uint64_t virtual_time();  // of %clock and %globaltimer: strictly increasing
+  // Ends the run; the first call counts.
   void fail(Fault fault);
   void not_analysed(NotAnalysed what);
   bool has_ended() const { return ended_; }
   void print(std::string_view text) { result_.printed += text; }
   void used_schedule_value(base::OpId op);
+  void lanes_exited(Warp& warp, base::LaneMask lanes);
+  void count_ready(int change) { ready_ctas_ += change; }
+  // griddepcontrol.launch_dependents: the CTA allows the next launch of its stream to start.
+  void trigger_dependents(Cta& cta);
+  // Every launch before it in its stream has run to its end.
+  bool predecessors_finished(const Launch& launch) const;
 
  private:
+  void prepare(Policy& policy, order::Engine* engine);
+  void dispatch();
+  bool may_start(const Launch& launch) const;
+  bool start_cluster(Launch& launch);
+  Cta& open(Launch& launch, uint32_t index, uint32_t sm);
+  void close_if_done(Cta& cta);
+  void finish_launch(Launch& launch);
+  void begin_grid(const Launch& launch);
+  Launch* previous_in_stream(const Launch& launch) const;
+  bool is_done() const;
+  void step();
+  void turn(Warp& warp, uint32_t quantum);
+  void perform(AsyncOperation& operation);
+  bool can_go_on() const;
+  void check_budget();
+  void report_deadlock();
+  std::shared_ptr<const program::Program> decode(const LaunchRequest& request,
+                                                 std::span<const base::OpId> watched);
+
   Options options_;
   Memory memory_;
-  std::vector<program::Place> places_;
+  Modules modules_;
+  StoreValues values_;
+  std::optional<Residency> residency_;
   std::vector<std::unique_ptr<Launch>> launches_;
   std::vector<Cta*> resident_;
+  std::unordered_map<base::CtaId, std::unique_ptr<CtaHolder>> holders_;
+  BlockPool pool_;
+  std::vector<std::unique_ptr<AsyncOperation>> operations_;
   std::vector<AsyncOperation*> pending_;
   order::Engine* order_ = nullptr;
   Policy* policy_ = nullptr;
   RunResult result_;
   bool ended_ = false;
+  int ready_ctas_ = 0;
+  uint64_t steps_ = 0;
+  uint64_t clock_ = 0;
+  uint64_t turns_ = 0;
+  uint32_t next_async_ = 0;
+  TurnEnd last_turn_ = TurnEnd::blocked;
+  std::chrono::steady_clock::time_point started_;
 };
 
 }  // namespace lw::machine

@@ -38,11 +38,10 @@ class Memory {
   struct Buffer {
     std::string name;
     uint64_t address = 0;
-    uint64_t size = 0;          // bytes that may be accessed
+    uint64_t size = 0;  // bytes that may be accessed
     std::byte* data = nullptr;
-    bool grows = false;         // size follows the accesses, up to a limit
-    bool variable = false;      // a `.global` variable
-    bool read_only = false;     // nothing yet writes it
+    bool grows = false;     // size follows the accesses, up to a limit
+    bool variable = false;  // a `.global` variable
   };
 
   Memory() = default;
@@ -52,6 +51,7 @@ class Memory {
 
   // Zero-filled.
   BufferId add_buffer(std::string name, uint64_t size);
+  BufferId add_variable(std::string name, uint64_t size);  // a `.global` variable
   // A buffer whose size is not known: it reads 0 and grows up to `limit` bytes.
   BufferId add_growing(std::string name, uint64_t limit);
 
@@ -63,19 +63,19 @@ class Memory {
   static RegionKind kind(uint64_t address);
 
   // The `size` bytes at a global address, or null if any of them is outside its buffer.
-  std::byte* resolve(uint64_t address, uint64_t size) {
+  [[gnu::always_inline]] std::byte* resolve(uint64_t address, uint64_t size) {
     uint64_t region = (address >> kRegionBits) - kFirstBuffer;
     if (region >= buffers_.size()) return nullptr;
     Buffer& buffer = buffers_[region];
     uint64_t offset = address & (kRegionBytes - 1);
-    if (offset + size > buffer.size) [[unlikely]]
-      return grow(buffer, offset + size);
+    if (offset + size > buffer.size && !grow(buffer, offset + size)) [[unlikely]]
+      return nullptr;
     return buffer.data + offset;
   }
   uint64_t bytes_in_use() const;
 
  private:
-  std::byte* grow(Buffer& buffer, uint64_t end);
+  bool grow(Buffer& buffer, uint64_t end);
 
   std::vector<Buffer> buffers_;   // index: region - kFirstBuffer
   std::vector<uint64_t> limits_;  // bytes mapped

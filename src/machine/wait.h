@@ -10,15 +10,15 @@ namespace lw::machine {
 
 struct Wait {
   enum class Kind : uint8_t {
-    none,              // can run
-    named_barrier,     // object: number, phase: generation
-    cluster_barrier,   // phase: generation
-    warp_collective,   // object: member mask; waits for the lanes of it that are elsewhere
-    mbarrier,          // object: offset in the CTA's shared memory, phase: the one waited for
-    async_group,       // object: 0 cp.async, 1 bulk reads, 2 bulk writes; phase: groups that may be left
-    register_pool,     // setmaxnreg.inc; object: registers asked for
-    grid_dependency,   // griddepcontrol.wait; object: the grid waited for
-    hold,              // a policy's; object: its own number
+    none,             // can run
+    named_barrier,    // object: number, phase: generation
+    cluster_barrier,  // phase: generation
+    warp_collective,  // object: member mask; waits for the lanes of it that are elsewhere
+    mbarrier,         // object: offset in the CTA's shared memory, phase: the one waited for
+    async_group,  // object: 0 cp.async, 1 bulk reads, 2 bulk writes; phase: groups that may be left
+    register_pool,    // setmaxnreg.inc; object: registers asked for
+    grid_dependency,  // griddepcontrol.wait; object: the grid waited for
+    hold,             // a policy's; object: its own number
   };
   Kind kind = Kind::none;
   uint64_t object = 0;

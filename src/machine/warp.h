@@ -12,16 +12,20 @@
 // without running the next Op; see dispatch.h for the shapes of handlers.
 
 #include <cstddef>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/ids.h"
 #include "machine/fault.h"
+#include "machine/sync_state.h"
 #include "machine/wait.h"
 #include "program/program.h"
 
 namespace lw::order {
 class Engine;
-}
+struct Warp;
+}  // namespace lw::order
 
 namespace lw::machine {
 
@@ -38,27 +42,41 @@ struct Group {
   Wait wait;
 };
 
+enum class TurnEnd : uint8_t {
+  blocked,  // every group of the warp waits
+  polled,   // a round of a polling loop is over
+  quantum,  // its instructions are used up
+  exited,   // all lanes have
+  ended,    // the run has
+};
+
 class Warp {
  public:
   // Touched by every handler.
-  LaneMask active = 0;   // the lanes that run now
-  LaneMask live = 0;     // have not exited
-  int64_t fuel = 0;      // PTX instructions left in this turn
+  LaneMask active = 0;          // the lanes that run now
+  LaneMask live = 0;            // have not exited
+  int64_t fuel = 0;             // PTX instructions left in this turn
   const Op* join_at = nullptr;  // the smallest Op that a runnable parked group stands at
   std::byte* registers = nullptr;
-  order::Engine* order = nullptr;  // null: run without checks
-  std::byte* shared = nullptr;     // the CTA's shared memory: byte kSharedBase of its window
+  order::Engine* order = nullptr;     // null: run without checks
+  order::Warp* order_warp = nullptr;  // its handle there
+  std::byte* shared = nullptr;        // the CTA's shared memory: byte kSharedBase of its window
   uint32_t shared_bytes = 0;
-  std::byte* local = nullptr;      // lane by lane
-  uint32_t local_bytes = 0;        // of a lane
-  bool stopped = false;            // the turn is over: the handler parked the lanes or the run ended
+  std::byte* local = nullptr;  // lane by lane
+  uint32_t local_bytes = 0;    // of a lane
+  bool stopped = false;        // the running lanes were parked, or the run has ended
   Cta* cta = nullptr;
   Machine* machine = nullptr;
   const program::Program* program = nullptr;
-  base::WarpId id;                 // in the CTA
-  LaneMask guarded = 0;            // lanes that run on after a guarded instruction, 0: none
-  const Op* at = nullptr;          // where the running lanes are, outside handlers
-  std::vector<Group> parked;
+  base::WarpId id;         // in the CTA
+  LaneMask unguarded = 0;  // the running lanes before a guard narrowed them
+  const Op* at = nullptr;  // where the running lanes are, outside handlers
+  TurnEnd turn_end = TurnEnd::blocked;
+  std::vector<Group> parked;                      // in no particular order
+  alignas(64) uint32_t scratch[base::kWarpSize];  // of one handler
+  WarpSyncState sync;
+  // How often watched instructions were executed (Values, holds).
+  std::unordered_map<base::OpId, uint64_t> executions;
 
   template <class T>
   T* lanes(Slot slot) const {
@@ -72,34 +90,67 @@ class Warp {
   }
 
   bool is_full() const { return active == live; }
+  // A parked group can run.
   bool can_run() const;
 
   // Parks the running lanes: they go on at `resume` once nothing is in their way any more. `resume`
   // is the op itself (it looks again when woken) or the one after it (its effect has happened).
-  // The handler must return without running another Op.
+  // The handler must return without running another Op (a `control` body returns null).
   void block(const Op* resume, Wait wait);
-  // Parks only some of them; the rest keeps running.
+  // Parks some of the running lanes; the rest keeps running.
   void block_lanes(LaneMask lanes, const Op* resume, Wait wait);
+  // Lets go of the processor for now; the lanes can go on at `resume`.
+  void yield(const Op* resume, TurnEnd why);
+  // Parks some of the running lanes, ready to go on at `resume`.
+  void split_off(LaneMask lanes, const Op* resume);
+  // The running lanes go on at `target`, where other groups may stand, or ahead of groups that
+  // should be waited for. Returns where the lanes go on that run now.
+  const Op* rejoin(const Op* target);
 
-  // Makes the groups that wait for `wait` runnable: compares kind and object.
-  // Returns whether there were any.
-  bool wake(Wait::Kind kind, uint64_t object);
-  // Wakes those for whom `ready(group)` holds.
+  // Makes the parked groups for which `ready(group)` holds runnable. Returns whether any were.
   template <class Ready>
-  bool wake_if(Ready&& ready);
+  bool wake_if(Ready&& ready) {
+    bool any = false;
+    for (Group& group : parked) {
+      if (group.wait.kind == Wait::Kind::none || !ready(group)) continue;
+      group.wait = {};
+      any = true;
+    }
+    if (any) after_wake();
+    return any;
+  }
+  // Those that wait for this kind of thing, at this object.
+  bool wake(Wait::Kind kind, uint64_t object);
 
-  // The running lanes have exited.
+  // The running lanes have exited. The handler returns without running another Op.
   void exit_lanes();
-  // All lanes that have not exited run this Op together, as `.aligned` asks; reports a fault if not.
+  // Whether all lanes that have not exited run this Op together, as `.aligned` asks; reports the
+  // fault if not.
   bool require_aligned(const Op& op);
 
-  // Ends the run with an error of the kernel.
-  void fail(const Op& op, Fault fault);
+  // A fault of the running lanes: ends the run. The handler returns without running another Op (or,
+  // in a `plain` body, just returns).
+  void fail(const Op& op, FaultKind kind, std::string text, LaneMask lanes = 0);
+  void fail_at(const Op& op, FaultKind kind, std::string text, LaneMask lanes, uint64_t address,
+               uint32_t size_bytes);
+  void not_analysed(const Op& op, std::string reason);
+
+  // One turn, of `quantum` instructions; used up ones are added to `steps`.
+  TurnEnd run_turn(int64_t quantum, uint64_t& steps);
 
  private:
-  friend class Machine;
-  friend class Turn;
   void after_wake();
+  void find_join();
+  const Op* take(size_t index);  // makes a parked group the running one
+  const Op* next_group();
+  const Op* oldest_group();
+  const Op* merge_here(const Op* at);
+
+  bool turn_over_ = false;
+  bool let_others_ahead_ = false;  // this turn goes to a group that others at smaller Ops kept back
 };
+
+// Runs the active lanes from `op` until a handler stops (dispatch.h).
+void run_from(const Op* op, Warp& warp);
 
 }  // namespace lw::machine

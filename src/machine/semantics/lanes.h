@@ -33,13 +33,17 @@ using Storage = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
 
 template <class T>
 LW_ALWAYS_INLINE T unpack(Storage<T> stored) {
-  if constexpr (std::is_floating_point_v<T>) return std::bit_cast<T>(stored);
-  else return static_cast<T>(stored);
+  if constexpr (std::is_floating_point_v<T>)
+    return std::bit_cast<T>(stored);
+  else
+    return static_cast<T>(stored);
 }
 template <class T>
 LW_ALWAYS_INLINE Storage<T> pack(T value) {
-  if constexpr (std::is_floating_point_v<T>) return std::bit_cast<Storage<T>>(value);
-  else return static_cast<Storage<T>>(static_cast<std::make_unsigned_t<T>>(value));
+  if constexpr (std::is_floating_point_v<T>)
+    return std::bit_cast<Storage<T>>(value);
+  else
+    return static_cast<Storage<T>>(static_cast<std::make_unsigned_t<T>>(value));
 }
 
 template <class T>
@@ -99,8 +103,8 @@ LW_ALWAYS_INLINE LaneMask pack_bits(const int32_t* words) {
          static_cast<LaneMask>(_mm512_movepi32_mask(_mm512_loadu_si512(words + 16))) << 16;
 #elif defined(__AVX2__)
   for (int i = 0; i < kLanes; i += 8) {
-    __m256 part = _mm256_castsi256_ps(
-        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words + i)));
+    __m256 part =
+        _mm256_castsi256_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(words + i)));
     bits |= static_cast<LaneMask>(_mm256_movemask_ps(part)) << i;
   }
 #elif defined(__SSE2__)

@@ -1,0 +1,44 @@
+#include "machine/deadlock.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "machine/machine.h"
+#include "machine/sync_hooks.h"
+
+namespace lw::machine {
+namespace {
+
+// The one that has waited longest names the fault.
+void name_first(Fault& fault, const Waiting& waiting) {
+  if (fault.lanes != 0) return;
+  fault.instruction = waiting.wait.instruction;
+  fault.cta = waiting.cta;
+  fault.warp = waiting.warp;
+  fault.lanes = waiting.lanes;
+  fault.lane = base::LaneId(static_cast<uint8_t>(std::countr_zero(waiting.lanes)));
+}
+
+}  // namespace
+
+Fault describe_deadlock(const Machine& machine) {
+  Fault fault;
+  fault.kind = FaultKind::deadlock;
+  for (const Cta* cta : machine.resident()) {
+    for (const Warp& warp : cta->warps) {
+      for (const Group& group : warp.parked) {
+        fault.waiting.push_back({.cta = cta->id,
+                                 .warp = warp.id,
+                                 .lanes = group.lanes,
+                                 .wait = group.wait,
+                                 .what = describe_wait(*cta, warp, group)});
+        name_first(fault, fault.waiting.back());
+      }
+    }
+  }
+  fault.text = fmt::format("nothing can run: {} groups of threads wait", fault.waiting.size());
+  return fault;
+}
+
+}  // namespace lw::machine

@@ -1,0 +1,153 @@
+#include "machine/machine.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "machine/deadlock.h"
+#include "machine/sync_hooks.h"
+#include "order/engine.h"
+
+namespace lw::machine {
+
+Machine::Machine(Options options) : options_(options) {}
+Machine::~Machine() = default;
+
+RunResult Machine::run(Policy& policy, order::Engine* engine) {
+  prepare(policy, engine);
+  dispatch();
+  while (!ended_ && !is_done()) step();
+  result_.finished = !ended_;
+  result_.reach.instructions = steps_;
+  return std::move(result_);
+}
+
+void Machine::prepare(Policy& policy, order::Engine* engine) {
+  policy_ = &policy;
+  order_ = engine;
+  started_ = std::chrono::steady_clock::now();
+  residency_.emplace(sm_count());
+  std::vector<base::OpId> watched = policy.watched();
+  for (auto& launch : launches_) {
+    if (!watched.empty()) launch->program = decode(launch->request, watched);
+  }
+  if (order_ == nullptr) return;
+  for (const Memory::Buffer& buffer : memory_.buffers())
+    order_->declare_buffer(buffer.address, buffer.size);
+}
+
+bool Machine::is_done() const {
+  if (!pending_.empty() || !resident_.empty()) return false;
+  return std::ranges::all_of(launches_, [](const auto& launch) { return launch->is_finished(); });
+}
+
+bool Machine::can_go_on() const {
+  return any_ready() || std::ranges::any_of(pending_, [](const AsyncOperation* operation) {
+           return operation->can_advance();
+         });
+}
+
+void Machine::step() {
+  Choice choice;
+  if (can_go_on()) choice = policy_->next(*this);
+  if (choice.operation != nullptr) {
+    perform(*choice.operation);
+  } else if (choice.warp != nullptr) {
+    turn(*choice.warp, choice.quantum);
+  } else if (!policy_->stuck(*this)) {
+    report_deadlock();
+  }
+  if ((++turns_ & 0xff) == 0 || (options_.step_limit != 0 && steps_ >= options_.step_limit))
+    check_budget();
+}
+
+void Machine::turn(Warp& warp, uint32_t quantum) {
+  last_turn_ = warp.run_turn(quantum, steps_);
+  if (!warp.can_run()) warp.cta->clear_ready(warp.id);
+  if (last_turn_ != TurnEnd::exited) return;
+  Cta& cta = *warp.cta;
+  --cta.warps_left;
+  close_if_done(cta);
+}
+
+AsyncOperation& Machine::start(std::unique_ptr<AsyncOperation> operation, Warp& warp,
+                               const Op& op) {
+  operation->id = base::AsyncId(next_async_++);
+  operation->instruction = op.instruction;
+  operation->cta = warp.cta->id;
+  operation->warp = warp.id;
+  operation->lanes = warp.active;
+  operation->issue_step = steps_;
+  ++warp.cta->operations_pending;
+  pending_.push_back(operation.get());
+  operations_.push_back(std::move(operation));
+  return *pending_.back();
+}
+
+void Machine::perform(AsyncOperation& operation) {
+  if (operation.next_ == Milestone::read) {
+    operation.perform_read(*this);
+    operation.next_ = Milestone::write;
+    policy_->performed(operation, Milestone::read);
+    return;
+  }
+  operation.perform_write(*this);
+  operation.next_ = Milestone::done;
+  policy_->performed(operation, Milestone::write);
+  auto found = std::ranges::find(pending_, &operation);
+  Cta* issuer = cta(operation.cta);
+  operations_.erase(operations_.begin() + (found - pending_.begin()));
+  pending_.erase(found);
+  --issuer->operations_pending;
+  close_if_done(*issuer);
+}
+
+void Machine::release(uint64_t hold) {
+  for (Cta* cta : resident_) cta->wake(Wait::Kind::hold, hold);
+}
+
+uint64_t Machine::virtual_time() {
+  clock_ = std::max(clock_ + 1, steps_);
+  return clock_;
+}
+
+void Machine::fail(Fault fault) {
+  if (ended_) return;
+  ended_ = true;
+  result_.fault = std::move(fault);
+}
+
+void Machine::not_analysed(NotAnalysed what) {
+  if (ended_) return;
+  ended_ = true;
+  result_.not_analysed = std::move(what);
+}
+
+void Machine::used_schedule_value(base::OpId op) {
+  auto& used = result_.schedule_values;
+  if (std::ranges::find(used, op) == used.end()) used.push_back(op);
+}
+
+// Whoever waited for these lanes need not any longer.
+void Machine::lanes_exited(Warp& warp, base::LaneMask lanes) {
+  warp.wake_if([&](const Group& group) {
+    return group.wait.kind == Wait::Kind::warp_collective && (group.wait.object & lanes) != 0;
+  });
+  release_barriers_after_exit(warp);
+}
+
+void Machine::report_deadlock() { fail(describe_deadlock(*this)); }
+
+void Machine::check_budget() {
+  using Kind = NotAnalysed::Kind;
+  if (options_.step_limit != 0 && steps_ >= options_.step_limit)
+    not_analysed({Kind::steps, {}, fmt::format("{} instructions were run", steps_)});
+  std::chrono::duration<double> passed = std::chrono::steady_clock::now() - started_;
+  if (options_.time_limit_s > 0 && passed.count() > options_.time_limit_s)
+    not_analysed({Kind::time, {}, fmt::format("{} s have passed", options_.time_limit_s)});
+  if (options_.memory_limit_bytes == 0) return;
+  uint64_t used = memory_.bytes_in_use() + (order_ ? order_->memory_bytes() : 0);
+  if (used > options_.memory_limit_bytes)
+    not_analysed({Kind::memory, {}, fmt::format("{} bytes are in use", used)});
+}
+
+}  // namespace lw::machine

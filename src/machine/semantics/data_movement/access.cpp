@@ -1,0 +1,250 @@
+#include "machine/semantics/data_movement/access.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "machine/cta.h"
+#include "machine/each_lane.h"
+#include "machine/machine.h"
+#include "order/engine.h"
+
+namespace lw::machine {
+namespace {
+
+using base::LaneMask;
+
+// The addresses of one instruction.
+struct Lanes {
+  std::array<uint64_t, base::kWarpSize> address{};  // as the instruction has it
+  std::array<uint64_t, base::kWarpSize> place{};    // device address, or offset in shared memory
+};
+
+void read_addresses(const Op& op, const Warp& warp, bool wide, Lanes& lanes) {
+  for_each_lane(warp.active, [&](int lane) {
+    // A 32-bit register addresses a window of 4 GiB: the sum wraps there.
+    lanes.address[lane] =
+        wide ? warp.lanes<uint64_t>(op.a)[lane] + op.immediate
+             : static_cast<uint32_t>(warp.lanes<uint32_t>(op.a)[lane] + op.immediate);
+  });
+}
+
+bool check_alignment(const Op& op, Warp& warp, const Lanes& lanes, uint32_t bytes) {
+  LaneMask bad = 0;
+  for_each_lane(warp.active, [&](int lane) {
+    if (lanes.address[lane] & (bytes - 1)) bad |= 1u << lane;
+  });
+  if (bad == 0) return true;
+  warp.fail_at(op, FaultKind::misaligned,
+               fmt::format("an address is not a multiple of the {} bytes accessed", bytes), bad,
+               lanes.address[std::countr_zero(bad)], bytes);
+  return false;
+}
+
+class Resolver {
+ public:
+  Resolver(const Op& op, Warp& warp, const AccessShape& shape, order::Kind kind, LaneBytes& bytes)
+      : op_(op), warp_(warp), shape_(shape), kind_(kind), bytes_(bytes) {}
+
+  bool run() {
+    read_addresses(op_, warp_, shape_.wide_address, lanes_);
+    if (!check_alignment(op_, warp_, lanes_, shape_.bytes())) return false;
+    if (shape_.space != AccessSpace::generic) return resolve(shape_.space, warp_.active, 0);
+    return resolve_generic();
+  }
+
+ private:
+  // Lanes may point into different windows.
+  bool resolve_generic() {
+    bool ok = true;
+    auto kind = [&](int lane) { return Memory::kind(lanes_.address[lane]); };
+    for_each_value(warp_.active, kind, [&](RegionKind region, LaneMask lanes) {
+      ok = ok && resolve_region(region, lanes);
+    });
+    return ok;
+  }
+  bool resolve_region(RegionKind region, LaneMask lanes) {
+    switch (region) {
+      case RegionKind::global:
+        return resolve(AccessSpace::global, lanes, 0);
+      case RegionKind::shared:
+        return resolve(AccessSpace::shared, lanes, Memory::kSharedWindow);
+      case RegionKind::local:
+        return resolve(AccessSpace::local, lanes, Memory::kLocalWindow);
+      case RegionKind::constant:
+        return resolve(AccessSpace::constant, lanes, Memory::kConstantWindow);
+      case RegionKind::param:
+        return resolve(AccessSpace::param, lanes, Memory::kParamWindow);
+      case RegionKind::none:
+        return outside(lanes, "no memory");
+    }
+    return false;
+  }
+
+  bool resolve(AccessSpace space, LaneMask lanes, uint64_t window) {
+    LaneMask bad = 0;
+    for_each_lane(lanes, [&](int lane) {
+      uint64_t address = lanes_.address[lane] - window;
+      bytes_.at[lane] = find(space, address, lane);
+      lanes_.place[lane] = space == AccessSpace::shared ? address - program::kSharedBase : address;
+      if (bytes_.at[lane] == nullptr) bad |= 1u << lane;
+    });
+    if (bad != 0) return outside(bad, name(space));
+    if (kind_ != order::Kind::kRead &&
+        (space == AccessSpace::constant || space == AccessSpace::param))
+      return read_only(lanes, name(space));
+    if (warp_.order) tell(space, lanes);
+    return true;
+  }
+
+  std::byte* find(AccessSpace space, uint64_t address, int lane) {
+    uint64_t size = shape_.bytes();
+    switch (space) {
+      case AccessSpace::global:
+        return warp_.machine->memory().resolve(address, size);
+      case AccessSpace::shared:
+        return warp_.cta->shared_bytes(address, size);
+      case AccessSpace::local:
+        return inside({warp_.local + size_t(lane) * warp_.local_bytes, warp_.local_bytes}, address);
+      case AccessSpace::constant:
+        return inside(warp_.machine->constants(), address);
+      case AccessSpace::param:
+        return inside(warp_.cta->launch->request.parameters, address);
+      case AccessSpace::generic:
+        break;
+    }
+    return nullptr;
+  }
+  std::byte* inside(std::span<std::byte> window, uint64_t address) const {
+    if (address >= window.size() || shape_.bytes() > window.size() - address) return nullptr;
+    return window.data() + address;
+  }
+
+  static std::string_view name(AccessSpace space) {
+    constexpr std::string_view kNames[] = {"",
+                                           "any buffer of global memory",
+                                           "the CTA's shared memory",
+                                           "the thread's local memory",
+                                           "the constant bank",
+                                           "the kernel's parameters"};
+    return kNames[static_cast<size_t>(space)];
+  }
+
+  bool outside(LaneMask lanes, std::string_view where) {
+    warp_.fail_at(op_, FaultKind::out_of_bounds,
+                  fmt::format("{} bytes are accessed outside {}", shape_.bytes(), where), lanes,
+                  lanes_.address[std::countr_zero(lanes)], shape_.bytes());
+    return false;
+  }
+  bool read_only(LaneMask lanes, std::string_view where) {
+    warp_.fail_at(op_, FaultKind::out_of_bounds, fmt::format("a write to {}", where), lanes,
+                  lanes_.address[std::countr_zero(lanes)], shape_.bytes());
+    return false;
+  }
+
+  void tell(AccessSpace space, LaneMask lanes) {
+    if (space != AccessSpace::global && space != AccessSpace::shared) return;
+    order::Access access;
+    access.op = op_.instruction;
+    access.lanes = lanes;
+    access.space = space == AccessSpace::shared ? order::Space::kShared : order::Space::kGlobal;
+    access.kind = kind_;
+    access.strength = shape_.strength;
+    access.scope = shape_.scope;
+    access.bytes = static_cast<uint8_t>(shape_.bytes());
+    access.element_bytes = static_cast<uint8_t>(shape_.element_bytes());
+    access.at = order::Addresses::each64(lanes_.place.data());
+    if (kind_ == order::Kind::kWrite)
+      warp_.machine->values().begin(op_, warp_, lanes_.place.data());
+    warp_.order->access(*warp_.order_warp, access);
+    warp_.machine->values().end();
+  }
+
+  const Op& op_;
+  Warp& warp_;
+  const AccessShape& shape_;
+  order::Kind kind_;
+  LaneBytes& bytes_;
+  Lanes lanes_;
+};
+
+// The element at `from`, extended to 64 bits.
+uint64_t load_element(const std::byte* from, uint32_t bytes, bool sign_extend) {
+  uint64_t value = 0;
+  std::memcpy(&value, from, bytes);
+  if (!sign_extend || bytes == 8) return value;
+  uint32_t shift = 64 - 8 * bytes;
+  return static_cast<uint64_t>(static_cast<int64_t>(value << shift) >> shift);
+}
+
+void write_register(const Warp& warp, Slot slot, bool wide, int lane, uint64_t value) {
+  if (wide) {
+    warp.lanes<uint64_t>(slot)[lane] = value;
+  } else {
+    warp.lanes<uint32_t>(slot)[lane] = static_cast<uint32_t>(value);
+  }
+}
+
+uint64_t read_register(const Warp& warp, Slot slot, bool wide, int lane) {
+  return wide ? warp.lanes<uint64_t>(slot)[lane] : warp.lanes<uint32_t>(slot)[lane];
+}
+
+}  // namespace
+
+uint16_t AccessShape::encode() const {
+  return static_cast<uint16_t>(static_cast<unsigned>(space) | wide_address << 3 |
+                               element_log2 << 4 | vector_log2 << 7 | sign_extend << 9 |
+                               wide_register << 10 | static_cast<unsigned>(strength) << 11 |
+                               static_cast<unsigned>(scope) << 14);
+}
+
+AccessShape AccessShape::decode(uint16_t detail) {
+  AccessShape shape;
+  shape.space = static_cast<AccessSpace>(detail & 7);
+  shape.wide_address = detail >> 3 & 1;
+  shape.element_log2 = detail >> 4 & 7;
+  shape.vector_log2 = detail >> 7 & 3;
+  shape.sign_extend = detail >> 9 & 1;
+  shape.wide_register = detail >> 10 & 1;
+  shape.strength = static_cast<order::Strength>(detail >> 11 & 7);
+  shape.scope = static_cast<order::Scope>(detail >> 14 & 3);
+  return shape;
+}
+
+bool locate(const Op& op, Warp& warp, const AccessShape& shape, order::Kind kind,
+            LaneBytes& bytes) {
+  return Resolver(op, warp, shape, kind, bytes).run();
+}
+
+void general_load(const Op& op, Warp& warp) {
+  AccessShape shape = AccessShape::decode(op.detail);
+  LaneBytes bytes;
+  if (!locate(op, warp, shape, order::Kind::kRead, bytes)) return;
+  const Slot* slots = element_slots(op, warp);
+  uint32_t step = std::min(shape.element_bytes(), 8u);  // b128 elements stand in two slots
+  uint32_t count = shape.bytes() / step;
+  bool wide = shape.wide_register || step == 8;
+  for_each_lane(warp.active, [&](int lane) {
+    for (uint32_t i = 0; i < count; ++i)
+      write_register(warp, slots[i], wide, lane,
+                     load_element(bytes.at[lane] + i * step, step, shape.sign_extend));
+  });
+}
+
+void general_store(const Op& op, Warp& warp) {
+  AccessShape shape = AccessShape::decode(op.detail);
+  LaneBytes bytes;
+  if (!locate(op, warp, shape, order::Kind::kWrite, bytes)) return;
+  const Slot* slots = element_slots(op, warp);
+  uint32_t step = std::min(shape.element_bytes(), 8u);
+  uint32_t count = shape.bytes() / step;
+  bool wide = shape.wide_register || step == 8;
+  for_each_lane(warp.active, [&](int lane) {
+    for (uint32_t i = 0; i < count; ++i) {
+      uint64_t value = read_register(warp, slots[i], wide, lane);
+      std::memcpy(bytes.at[lane] + i * step, &value, step);
+    }
+  });
+}
+
+}  // namespace lw::machine

@@ -1,0 +1,138 @@
+// PTX: Data Movement and Conversion Instructions: ld, st in all widths, vectors and spaces.
+
+#include "machine/semantics/data_movement/ld_st.h"
+
+#include <bit>
+
+#include "base/check.h"
+#include "machine/dispatch.h"
+#include "machine/semantics/emit.h"
+#include "machine/semantics/integer_arithmetic/hot.h"
+#include "machine/semantics/types.h"
+
+namespace lw::machine {
+namespace {
+
+using order::Strength;
+using program::Address;
+using ptx::Mod;
+using ptx::Space;
+using ptx::Type;
+
+}  // namespace
+
+AccessSpace access_space(const Decoder& decoder, const Address& address) {
+  if (address.constant && address.window == Space::local) return AccessSpace::local;
+  if (decoder.has(Mod::param) || decoder.has(Mod::param_entry) || decoder.has(Mod::param_func))
+    return !address.constant && decoder.in_function() ? AccessSpace::local : AccessSpace::param;
+  if (decoder.has(Mod::global)) return AccessSpace::global;
+  if (decoder.has(Mod::shared) || decoder.has(Mod::shared_cta) || decoder.has(Mod::shared_cluster))
+    return AccessSpace::shared;
+  if (decoder.has(Mod::local)) return AccessSpace::local;
+  if (decoder.has(Mod::_const)) return AccessSpace::constant;
+  return AccessSpace::generic;
+}
+
+order::Scope access_scope(const Decoder& decoder, order::Scope otherwise) {
+  if (decoder.has(Mod::cta)) return order::Scope::kCta;
+  if (decoder.has(Mod::cluster)) return order::Scope::kCluster;
+  if (decoder.has(Mod::gpu)) return order::Scope::kGpu;
+  return decoder.has(Mod::sys) ? order::Scope::kSys : otherwise;
+}
+
+namespace {
+
+Strength strength_of(const Decoder& decoder) {
+  if (decoder.has(Mod::acquire)) return Strength::kAcquire;
+  if (decoder.has(Mod::release)) return Strength::kRelease;
+  bool strong = decoder.has(Mod::relaxed) || decoder.has(Mod::_volatile) || decoder.has(Mod::mmio);
+  return strong ? Strength::kRelaxed : Strength::kWeak;
+}
+
+uint8_t vector_log2(const Decoder& decoder) {
+  if (decoder.has(Mod::v2)) return 1;
+  if (decoder.has(Mod::v4)) return 2;
+  return decoder.has(Mod::v8) ? 3 : 0;
+}
+
+AccessShape shape_of(const Decoder& decoder, const Address& address) {
+  AccessShape shape;
+  shape.space = access_space(decoder, address);
+  shape.wide_address = address.wide;
+  shape.element_log2 = static_cast<uint8_t>(
+      std::countr_zero(static_cast<uint32_t>(ptx::bits_of(decoder.type())) / 8));
+  shape.vector_log2 = vector_log2(decoder);
+  shape.sign_extend = is_signed(decoder.type());
+  shape.strength = strength_of(decoder);
+  shape.scope = access_scope(decoder, order::Scope::kSys);
+  return shape;
+}
+
+// Width of the registers that hold the elements: they may be wider than what is accessed.
+int register_bits(const Decoder& decoder, const ptx::Operand& operand) {
+  const ptx::Operand* element = &operand;
+  if (operand.kind == ptx::OperandKind::vector) {
+    for (const ptx::Operand& candidate : decoder.elements(operand))
+      if (decoder.declared(candidate) != Type::none) element = &candidate;
+  }
+  Type declared = decoder.declared(*element);
+  return ptx::bits_of(declared == Type::none ? decoder.type() : declared);
+}
+
+// A load into 64-bit registers with `_` among its elements, or immediates stored: their slots must
+// have the width of the others.
+Type slot_type(const Decoder& decoder, int bits) {
+  if (bits > 64) return Type::b128;
+  return bits == 64 ? Type::b64 : ptx::bits_of(decoder.type()) <= 32 ? decoder.type() : Type::b64;
+}
+
+void emit_load(Decoder& decoder) {
+  Address address = decoder.address(decoder.operand(1));
+  AccessShape shape = shape_of(decoder, address);
+  int bits = register_bits(decoder, decoder.operand(0));
+  shape.wide_register = bits >= 64;
+  if (shape.element_log2 == 2 && bits == 32) shape.sign_extend = false;
+  if (shape.element_log2 == 3) shape.sign_extend = false;
+  if (shape.element_log2 == 1 && bits == 16) shape.sign_extend = false;
+  std::vector<Slot> slots = decoder.results(decoder.operand(0), slot_type(decoder, bits));
+  Handlers handlers = hot_load(shape);
+  if (handlers.full == nullptr) handlers = plain_handlers<general_load>;
+  Op& op = decoder.emit(handlers, slots[0], address.base);
+  op.immediate = address.displacement();
+  op.detail = shape.encode();
+  if (slots.size() > 1) decoder.attach(op, slots);
+  if (shape.sign_extend && bits == 16)  // a 16-bit register has zeros above
+    for (Slot slot : slots) decoder.emit(hot_integer(HotInteger::mov, Type::b16), slot, slot);
+}
+
+void emit_store(Decoder& decoder) {
+  Address address = decoder.address(decoder.operand(0));
+  AccessShape shape = shape_of(decoder, address);
+  shape.sign_extend = false;
+  int bits = register_bits(decoder, decoder.operand(1));
+  shape.wide_register = bits >= 64;
+  std::vector<Slot> slots = decoder.sources(decoder.operand(1), slot_type(decoder, bits));
+  Handlers handlers = hot_store(shape);
+  if (handlers.full == nullptr) handlers = plain_handlers<general_store>;
+  Op& op = decoder.emit(handlers, slots[0], address.base);
+  op.immediate = address.displacement();
+  op.detail = shape.encode();
+  if (slots.size() > 1) decoder.attach(op, slots);
+}
+
+}  // namespace
+
+void bind_ld(Decoder& decoder) { emit_load(decoder); }
+void bind_ld_volatile(Decoder& decoder) { emit_load(decoder); }
+void bind_ld_relaxed(Decoder& decoder) { emit_load(decoder); }
+void bind_ld_acquire(Decoder& decoder) { emit_load(decoder); }
+void bind_ld_mmio(Decoder& decoder) { emit_load(decoder); }
+void bind_ld_nc(Decoder& decoder) { emit_load(decoder); }
+void bind_ldu(Decoder& decoder) { emit_load(decoder); }
+void bind_st(Decoder& decoder) { emit_store(decoder); }
+void bind_st_volatile(Decoder& decoder) { emit_store(decoder); }
+void bind_st_relaxed(Decoder& decoder) { emit_store(decoder); }
+void bind_st_release(Decoder& decoder) { emit_store(decoder); }
+void bind_st_mmio(Decoder& decoder) { emit_store(decoder); }
+
+}  // namespace lw::machine

@@ -1,0 +1,236 @@
+// PTX: Integer Arithmetic Instructions.
+
+#include "arith/integer.h"
+#include "machine/semantics/emit.h"
+#include "machine/semantics/integer_arithmetic/hot.h"
+#include "machine/semantics/lanes.h"
+#include "machine/semantics/types.h"
+
+namespace lw::machine {
+namespace {
+
+using once::elementwise;
+using ptx::Mod;
+using ptx::Type;
+
+// A function template of arith as a function object for `elementwise`.
+#define LW_FUNCTION(Name, call)                            \
+  struct Name {                                            \
+    template <class... Sources>                            \
+    LW_ALWAYS_INLINE auto operator()(Sources... a) const { \
+      return call;                                         \
+    }                                                      \
+  };
+LW_FUNCTION(MulHi, arith::mul_hi(a...))
+LW_FUNCTION(Sad, arith::sad(a...))
+LW_FUNCTION(Div, arith::div_int(a...))
+LW_FUNCTION(Rem, arith::rem_int(a...))
+LW_FUNCTION(Abs, arith::abs_int(a...))
+LW_FUNCTION(AddSat, arith::add_sat(a...))
+LW_FUNCTION(SubSat, arith::sub_sat(a...))
+LW_FUNCTION(MadHiSat, arith::mad_hi_sat(a...))
+LW_FUNCTION(Mul24Lo, arith::mul24_lo(a...))
+LW_FUNCTION(Mul24Hi, arith::mul24_hi(a...))
+LW_FUNCTION(Mad24HiSat, arith::mad24_hi_sat(a...))
+LW_FUNCTION(Popc, arith::popc(a...))
+LW_FUNCTION(Clz, arith::clz(a...))
+LW_FUNCTION(Brev, arith::brev(a...))
+#undef LW_FUNCTION
+
+// Sums that wrap.
+template <class T>
+LW_ALWAYS_INLINE T wrapping_add(T a, T b) {
+  using Bits = std::make_unsigned_t<T>;
+  return static_cast<T>(static_cast<Bits>(static_cast<Bits>(a) + static_cast<Bits>(b)));
+}
+struct MadHi {
+  template <class T>
+  LW_ALWAYS_INLINE T operator()(T a, T b, T c) const {
+    return wrapping_add(arith::mul_hi(a, b), c);
+  }
+};
+struct Mad24Lo {
+  template <class T>
+  LW_ALWAYS_INLINE T operator()(T a, T b, T c) const {
+    return wrapping_add(arith::mul24_lo(a, b), c);
+  }
+};
+struct Mad24Hi {
+  template <class T>
+  LW_ALWAYS_INLINE T operator()(T a, T b, T c) const {
+    return wrapping_add(arith::mul24_hi(a, b), c);
+  }
+};
+struct Negate {
+  template <class T>
+  LW_ALWAYS_INLINE T operator()(T a) const {
+    using Bits = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<Bits>(Bits{0} - static_cast<Bits>(a)));
+  }
+};
+
+// Two halves of a word as integers.
+template <class Half, class Function>
+LW_ALWAYS_INLINE uint32_t both_halves(uint32_t a, uint32_t b, Function f) {
+  auto low = static_cast<uint16_t>(f(static_cast<Half>(a), static_cast<Half>(b)));
+  auto high = static_cast<uint16_t>(f(static_cast<Half>(a >> 16), static_cast<Half>(b >> 16)));
+  return uint32_t{high} << 16 | low;
+}
+struct AddHalves {
+  LW_ALWAYS_INLINE uint32_t operator()(uint32_t a, uint32_t b) const {
+    return both_halves<uint16_t>(a, b, [](uint16_t x, uint16_t y) { return x + y; });
+  }
+};
+template <class Half, bool want_max, bool relu>
+struct SelectHalves {
+  LW_ALWAYS_INLINE uint32_t operator()(uint32_t a, uint32_t b) const {
+    return both_halves<Half>(a, b, [](Half x, Half y) {
+      Half chosen = (x < y) == want_max ? y : x;
+      return relu && chosen < 0 ? Half{0} : chosen;
+    });
+  }
+};
+template <bool want_max>
+struct SelectRelu {
+  LW_ALWAYS_INLINE int32_t operator()(int32_t a, int32_t b) const {
+    int32_t chosen = (a < b) == want_max ? b : a;
+    return chosen < 0 ? 0 : chosen;
+  }
+};
+
+template <class Function>
+Handlers unary(Type type) {
+  return with_integer(type, [](auto zero) {
+    using T = decltype(zero);
+    return elementwise<Function, T, T>;
+  });
+}
+template <class Function>
+Handlers binary(Type type) {
+  return with_integer(type, [](auto zero) {
+    using T = decltype(zero);
+    return elementwise<Function, T, T, T>;
+  });
+}
+template <class Function>
+Handlers ternary(Type type) {
+  return with_integer(type, [](auto zero) {
+    using T = decltype(zero);
+    return elementwise<Function, T, T, T, T>;
+  });
+}
+template <class Function>
+Handlers count_bits(Type type) {
+  return with_bits(type, [](auto zero) { return elementwise<Function, uint32_t, decltype(zero)>; });
+}
+
+Type twice(Type type) {
+  if (ptx::bits_of(type) == 16) return is_signed(type) ? Type::s32 : Type::u32;
+  return is_signed(type) ? Type::s64 : Type::u64;
+}
+
+}  // namespace
+
+void bind_add_int(Decoder& decoder) {
+  emit_3(decoder, hot_integer(HotInteger::add, decoder.type()));
+}
+void bind_sub_int(Decoder& decoder) {
+  emit_3(decoder, hot_integer(HotInteger::sub, decoder.type()));
+}
+void bind_min_int(Decoder& decoder) {
+  emit_3(decoder, hot_integer(HotInteger::min, decoder.type()));
+}
+void bind_max_int(Decoder& decoder) {
+  emit_3(decoder, hot_integer(HotInteger::max, decoder.type()));
+}
+void bind_add_sat(Decoder& decoder) {
+  emit_3(decoder, elementwise<AddSat, int32_t, int32_t, int32_t>);
+}
+void bind_sub_sat(Decoder& decoder) {
+  emit_3(decoder, elementwise<SubSat, int32_t, int32_t, int32_t>);
+}
+void bind_add_packed_int(Decoder& decoder) {
+  emit_3(decoder, elementwise<AddHalves, uint32_t, uint32_t, uint32_t>);
+}
+
+void bind_mul_int(Decoder& decoder) {
+  emit_3(decoder, decoder.has(Mod::lo) ? hot_integer(HotInteger::mul_lo, decoder.type())
+                                       : binary<MulHi>(decoder.type()));
+}
+void bind_mul_wide(Decoder& decoder) {
+  Slot d = decoder.result(decoder.operand(0), twice(decoder.type()));
+  decoder.emit(hot_integer(HotInteger::mul_wide, decoder.type()), d, decoder.source(1),
+               decoder.source(2));
+}
+void bind_mad_int(Decoder& decoder) {
+  emit_4(decoder, decoder.has(Mod::lo) ? hot_integer(HotInteger::mad_lo, decoder.type())
+                                       : ternary<MadHi>(decoder.type()));
+}
+void bind_mad_wide(Decoder& decoder) {
+  Type wide = twice(decoder.type());
+  decoder.emit(hot_integer(HotInteger::mad_wide, decoder.type()),
+               decoder.result(decoder.operand(0), wide), decoder.source(1), decoder.source(2),
+               decoder.source(decoder.operand(3), wide));
+}
+void bind_mad_sat(Decoder& decoder) {
+  emit_4(decoder, elementwise<MadHiSat, int32_t, int32_t, int32_t, int32_t>);
+}
+void bind_mul24(Decoder& decoder) {
+  emit_3(decoder,
+         decoder.has(Mod::lo) ? binary<Mul24Lo>(decoder.type()) : binary<Mul24Hi>(decoder.type()));
+}
+void bind_mad24(Decoder& decoder) {
+  emit_4(decoder, decoder.has(Mod::lo) ? ternary<Mad24Lo>(decoder.type())
+                                       : ternary<Mad24Hi>(decoder.type()));
+}
+void bind_mad24_sat(Decoder& decoder) {
+  emit_4(decoder, elementwise<Mad24HiSat, int32_t, int32_t, int32_t, int32_t>);
+}
+
+void bind_sad(Decoder& decoder) { emit_4(decoder, ternary<Sad>(decoder.type())); }
+void bind_div_int(Decoder& decoder) { emit_3(decoder, binary<Div>(decoder.type())); }
+void bind_rem(Decoder& decoder) { emit_3(decoder, binary<Rem>(decoder.type())); }
+void bind_abs_int(Decoder& decoder) { emit_2(decoder, unary<Abs>(decoder.type())); }
+void bind_neg_int(Decoder& decoder) { emit_2(decoder, unary<Negate>(decoder.type())); }
+
+void bind_min_packed_int(Decoder& decoder) {
+  bool relu = decoder.has(Mod::relu);
+  Handlers handlers =
+      is_signed(ptx::element_of(decoder.type()))
+          ? relu ? elementwise<SelectHalves<int16_t, false, true>, uint32_t, uint32_t, uint32_t>
+                 : elementwise<SelectHalves<int16_t, false, false>, uint32_t, uint32_t, uint32_t>
+          : elementwise<SelectHalves<uint16_t, false, false>, uint32_t, uint32_t, uint32_t>;
+  emit_3(decoder, handlers);
+}
+void bind_max_packed_int(Decoder& decoder) {
+  bool relu = decoder.has(Mod::relu);
+  Handlers handlers =
+      is_signed(ptx::element_of(decoder.type()))
+          ? relu ? elementwise<SelectHalves<int16_t, true, true>, uint32_t, uint32_t, uint32_t>
+                 : elementwise<SelectHalves<int16_t, true, false>, uint32_t, uint32_t, uint32_t>
+          : elementwise<SelectHalves<uint16_t, true, false>, uint32_t, uint32_t, uint32_t>;
+  emit_3(decoder, handlers);
+}
+void bind_min_relu(Decoder& decoder) {
+  emit_3(decoder, elementwise<SelectRelu<false>, int32_t, int32_t, int32_t>);
+}
+void bind_max_relu(Decoder& decoder) {
+  emit_3(decoder, elementwise<SelectRelu<true>, int32_t, int32_t, int32_t>);
+}
+
+void bind_popc(Decoder& decoder) {
+  decoder.emit(count_bits<Popc>(decoder.type()), decoder.result(decoder.operand(0), Type::u32),
+               decoder.source(1));
+}
+void bind_clz(Decoder& decoder) {
+  decoder.emit(count_bits<Clz>(decoder.type()), decoder.result(decoder.operand(0), Type::u32),
+               decoder.source(1));
+}
+void bind_brev(Decoder& decoder) {
+  emit_2(decoder, with_bits(decoder.type(), [](auto zero) {
+           using T = decltype(zero);
+           return elementwise<Brev, T, T>;
+         }));
+}
+
+}  // namespace lw::machine
