@@ -1,0 +1,67 @@
+#include "machine/semantics/lanes.h"
+#include "machine/semantics/parallel_synchronization/shfl.h"
+#include "order/engine.h"
+
+namespace lw::machine::LW_SIMD_NAMESPACE {
+namespace {
+
+// d[lane] = a[from[lane]]
+LW_ALWAYS_INLINE void permute(const uint32_t* a, const uint32_t* from, uint32_t* d) {
+#if defined(__AVX512F__)
+  const __m512i low = _mm512_load_si512(a);
+  const __m512i high = _mm512_load_si512(a + 16);
+  for (int lane = 0; lane < kLanes; lane += 16) {
+    const __m512i index = _mm512_load_si512(from + lane);
+    _mm512_store_si512(d + lane, _mm512_permutex2var_epi32(low, index, high));
+  }
+#else
+  for (int lane = 0; lane < kLanes; ++lane) d[lane] = a[from[lane]];
+#endif
+}
+
+// All 32 lanes.
+template <Shuffle kind>
+LW_ALWAYS_INLINE void shuffle(const Op* op, std::byte* registers, Warp& warp) {
+  const Slot* more = warp.program->more(*op);
+  const uint32_t* b = lanes_at<uint32_t>(registers, op->b);
+  const uint32_t* c = lanes_at<uint32_t>(registers, more[0]);
+  alignas(64) uint32_t from[kLanes];
+  const LaneMask in_range = lanes_where([&](int lane) LW_LAMBDA_INLINE {
+    const ShuffleSource source =
+        shuffle_source(kind, static_cast<uint32_t>(lane), b[lane], c[lane]);
+    from[lane] = source.lane;
+    return source.in_range;
+  });
+  permute(lanes_at<uint32_t>(registers, op->a), from, lanes_at<uint32_t>(registers, op->d));
+  if (op->extra == 2) warp.predicate(more[1]) = in_range;
+}
+
+template <Shuffle kind>
+void shfl(const Op* op, std::byte* registers, Warp& warp) {
+  if (!is_complete(*op, warp) || warp.active != base::kAllLanes) [[unlikely]]
+    return run_control<general_shfl>(op, registers, warp);
+  if (warp.order) warp.order->warp_meet(*warp.order_warp, warp.active);
+  shuffle<kind>(op, registers, warp);
+  return next<Mode::full>(op, registers, warp);
+}
+
+template <Shuffle kind>
+constexpr Handlers kShfl{&shfl<kind>, &run_control<general_shfl>, true};
+
+}  // namespace
+
+Handlers hot_shfl(Shuffle kind) {
+  switch (kind) {
+    case Shuffle::up:
+      return kShfl<Shuffle::up>;
+    case Shuffle::down:
+      return kShfl<Shuffle::down>;
+    case Shuffle::butterfly:
+      return kShfl<Shuffle::butterfly>;
+    case Shuffle::index:
+      return kShfl<Shuffle::index>;
+  }
+  return {};
+}
+
+}  // namespace lw::machine::LW_SIMD_NAMESPACE
