@@ -32,8 +32,9 @@ struct Core;
 struct Warp;
 
 struct Options {
-  bool strict = false;         // also ask for edges that shipped kernels do without (tier strict)
-  std::vector<Watch> watches;  // second run: where to rebuild the story of a race
+  bool strict = false;           // also ask for edges that shipped kernels do without (tier strict)
+  std::vector<Watch> watches;    // second run: where to rebuild the story of a race
+  size_t collect_at = 1u << 16;  // live access objects before the first collection; small in tests
 };
 
 class Engine final {

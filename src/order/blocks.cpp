@@ -1,0 +1,161 @@
+// One block of shadow memory under one access: what to compare with, what to keep, what to retire.
+//
+// A read replaces readers that are ordered before it: whoever learns of the later one knows the
+// earlier one too, because each view is closed under "before". An asynchronous operation proves
+// only itself, so as a reader it replaces nobody. A write retires all that it was compared with. A
+// strong access retires little: whoever is strong against it may be weak against what it replaced.
+
+#include <algorithm>
+
+#include "order/check.h"
+
+namespace lw::order {
+namespace {
+
+// May `later`, ordered after `earlier`, stand for it in every later comparison?
+bool stands_for(const Object& later, const Object& earlier) {
+  if (!later.strong) return true;
+  return earlier.strong && earlier.cta == later.cta && earlier.scope >= later.scope &&
+         earlier.element_bytes == later.element_bytes && earlier.async_proxy == later.async_proxy;
+}
+
+CellMask refine(CellMask coarse, int quarter) {
+  CellMask fine = 0;
+  for (int cell = 0; cell < 8; ++cell) {
+    fine |= (coarse >> (quarter * 8 + cell) & 1u ? 0xfu : 0u) << (cell * 4);
+  }
+  return fine;
+}
+
+template <class Visit>
+void each_quarter(const Doing& doing, Block& block, const Cells& cells, Visit visit) {
+  for (int quarter = 0; quarter < 4; ++quarter) {
+    const CellMask mask = refine(cells.mask, quarter);
+    if (mask == 0) continue;
+    visit(doing, doing.core.shadow.fine(block, quarter),
+          Cells{cells.base + static_cast<uint64_t>(quarter) * 32, kFine, mask});
+  }
+}
+
+// Cells that are checked no longer, or that no ordinary access may touch.
+struct Compared {
+  CellMask raced = 0;
+  CellMask closed = 0;
+};
+
+Compared compare_writers(const Doing& doing, const std::vector<Touch>& writers,
+                         const Cells& cells) {
+  Compared result;
+  for (const Touch& touch : writers) {
+    result.raced |= check_pair(doing, touch.id, {cells.base, cells.shift, touch.cells});
+    if (touch.id == kRaced || touch.id == kMbarrier) result.closed |= touch.cells;
+  }
+  return result;
+}
+
+// Takes `gone` from the touches that `drops` says so of, and those without cells off the list.
+template <class Drops>
+bool drop_cells(std::vector<Touch>& touches, CellMask gone, Drops drops) {
+  bool changed = false;
+  for (Touch& touch : touches) {
+    if ((touch.cells & gone) == 0 || !drops(touch.id)) continue;
+    touch.cells &= ~gone;
+    changed = true;
+  }
+  std::erase_if(touches, [](const Touch& touch) { return touch.cells == 0; });
+  return changed;
+}
+
+bool any_writes(const Core& core, const std::vector<Touch>& touches) {
+  return std::any_of(touches.begin(), touches.end(),
+                     [&](const Touch& touch) { return core.objects[touch.id].writes(); });
+}
+
+void close_raced(const Doing& doing, Block& block, CellMask raced, std::vector<Touch>& readers) {
+  if (raced == 0) return;
+  Shadow& shadow = doing.core.shadow;
+  shadow.set_writer(block, raced, kRaced);
+  if (drop_cells(readers, raced, [](ObjectId) { return true; })) {
+    shadow.set_readers(block, readers, any_writes(doing.core, readers));
+  }
+}
+
+// Readers that the new one stands for.
+bool is_replaced(const Doing& doing, ObjectId id) {
+  if (doing.alone || id == doing.id) return false;
+  const Object& earlier = doing.core.objects[id];
+  if (earlier.writes() || !stands_for(doing.core.objects[doing.id], earlier)) return false;
+  return doing.core.objects.key(id).key == doing.key || is_ordered_whole(doing, id);
+}
+
+void record_reader(const Doing& doing, Block& block, CellMask cells, std::vector<Touch>& readers) {
+  Shadow& shadow = doing.core.shadow;
+  if (drop_cells(readers, cells, [&](ObjectId id) { return is_replaced(doing, id); })) {
+    shadow.set_readers(block, readers, any_writes(doing.core, readers));
+  }
+  shadow.add_reader(block, cells, doing.id, false);
+}
+
+// What a strong write must leave for later comparisons.
+bool is_retired(const Doing& doing, ObjectId id) {
+  const Object& now = doing.core.objects[doing.id];
+  if (!now.strong) return true;
+  return stands_for(now, doing.core.objects[id]) && is_ordered_whole(doing, id);
+}
+
+void retire(const Doing& doing, Block& block, CellMask cells, const std::vector<Touch>& writers,
+            std::vector<Touch>& readers) {
+  Shadow& shadow = doing.core.shadow;
+  const bool strong = doing.core.objects[doing.id].strong;
+  if (readers.empty() && !strong) return;
+  drop_cells(readers, cells, [&](ObjectId id) { return is_retired(doing, id); });
+  for (size_t i = 0; strong && i < writers.size(); ++i) {
+    const Touch touch = writers[i];
+    const CellMask kept = touch.cells & cells;
+    if (touch.id < kFirstObject || touch.id == doing.id || kept == 0) continue;
+    if (!is_retired(doing, touch.id)) readers.push_back({touch.id, kept});
+  }
+  shadow.set_readers(block, readers, any_writes(doing.core, readers));
+}
+
+}  // namespace
+
+void read_block(const Doing& doing, Block& block, const Cells& cells) {
+  Shadow& shadow = doing.core.shadow;
+  if (shadow.is_split(block)) return each_quarter(doing, block, cells, read_block);
+  std::vector<Touch>& writers = doing.core.writers;
+  std::vector<Touch>& readers = doing.core.readers;
+  shadow.writers(block, cells.mask, writers);
+  Compared compared = compare_writers(doing, writers, cells);
+  const CellMask open = cells.mask & ~compared.closed;
+  shadow.readers(block, readers);
+  if (shadow.reader_writes(block)) {
+    for (const Touch& touch : readers) {
+      if (!doing.core.objects[touch.id].writes()) continue;
+      compared.raced |= check_pair(doing, touch.id, {cells.base, cells.shift, touch.cells & open});
+    }
+  }
+  close_raced(doing, block, compared.raced, readers);
+  record_reader(doing, block, open & ~compared.raced, readers);
+}
+
+void write_block(const Doing& doing, Block& block, const Cells& cells) {
+  Shadow& shadow = doing.core.shadow;
+  if (shadow.is_split(block)) return each_quarter(doing, block, cells, write_block);
+  std::vector<Touch>& writers = doing.core.writers;
+  std::vector<Touch>& readers = doing.core.readers;
+  shadow.writers(block, cells.mask, writers);
+  Compared compared = compare_writers(doing, writers, cells);
+  const CellMask open = cells.mask & ~compared.closed;
+  shadow.readers(block, readers);
+  for (const Touch& touch : readers) {
+    compared.raced |= check_pair(doing, touch.id, {cells.base, cells.shift, touch.cells & open});
+  }
+  close_raced(doing, block, compared.raced, readers);
+  const CellMask written = open & ~compared.raced;
+  if (written == 0) return;
+  retire(doing, block, written, writers, readers);
+  shadow.set_writer(block, written, doing.id);
+}
+
+}  // namespace lw::order

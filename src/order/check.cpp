@@ -1,0 +1,182 @@
+#include "order/check.h"
+
+#include "order/judge.h"
+#include "order/pair.h"
+
+namespace lw::order {
+namespace {
+
+// How far one cell of a pair is ordered; nothing: all the way.
+struct CellPath {
+  bool ordered = false;
+  Path path = Path::kNone;
+  bool in_warp = false;
+};
+
+View async_view(Space space) {
+  return space == Space::kShared ? View::kAsyncShared : View::kAsyncGlobal;
+}
+
+bool needs_fence(const Doing& doing, const Object& earlier) {
+  return doing.async_proxy && !earlier.async_proxy;
+}
+
+CellPath path_of(Pair& pair, const Doing& doing, const Object& earlier, LaneMask x, LaneMask y) {
+  if (pair.ordered(View::kCausality, x, y)) {
+    if (!needs_fence(doing, earlier) || pair.ordered(async_view(doing.space), x, y))
+      return {true, Path::kNone, false};
+    return {false, Path::kNoProxyFence, !pair.crosses_barrier(x, y)};
+  }
+  if (pair.ordered(View::kExecution, x, y)) return {false, Path::kExecution, false};
+  const bool control = pair.ordered(View::kControl, x, y);
+  return {false, control ? Path::kControl : Path::kNone, false};
+}
+
+// Neighbouring cells with one verdict are one stretch.
+struct Stretch {
+  Verdict verdict;
+  Path path = Path::kNone;
+  int begin = 0;
+  int end = 0;
+  LaneMask earlier = 0;
+  LaneMask later = 0;
+};
+
+void report(const Doing& doing, const Object& earlier, const Cells& cells, const Stretch& stretch) {
+  Race race;
+  race.rule = stretch.verdict.rule;
+  race.tier = stretch.verdict.tier;
+  race.path = stretch.path;
+  race.space = doing.space;
+  race.earlier = party_of(earlier, stretch.earlier);
+  race.later = party_of(doing.core.objects[doing.id], stretch.later);
+  race.address = cells.address(stretch.begin);
+  race.bytes = static_cast<uint32_t>(stretch.end - stretch.begin) << cells.shift;
+  race.after_unforced = doing.core.findings.any_unforced();
+  if (doing.core.values != nullptr) race.later.execution = doing.core.values->execution();
+  if (race.tier == Tier::kStrict && !doing.core.options.strict) {
+    return doing.core.findings.relied_on_practice(race.earlier.op, race.later.op);
+  }
+  doing.core.findings.race(race, doing.serial);
+}
+
+// Do both stores leave the same bytes (M-22)?
+bool same_value(const Doing& doing, const Object& earlier, const Cells& cells, int cell) {
+  const Object& later = doing.core.objects[doing.id];
+  return doing.core.values != nullptr && earlier.agent == Agent::kLanes &&
+         later.agent == Agent::kLanes && earlier.kind == Kind::kWrite &&
+         later.kind == Kind::kWrite &&
+         doing.core.values->store_keeps(cells.address(cell), 1u << cells.shift);
+}
+
+// Adds a cell to the stretch before it or reports that and begins another.
+class Stretches {
+ public:
+  Stretches(const Doing& doing, const Object& earlier, const Cells& cells)
+      : doing_(doing), earlier_(earlier), cells_(cells) {}
+  ~Stretches() { flush(); }
+  Stretches(const Stretches&) = delete;
+  Stretches& operator=(const Stretches&) = delete;
+
+  void add(int cell, Verdict verdict, Path path, LaneMask earlier, LaneMask later) {
+    if (now_.end != cell || now_.verdict.rule != verdict.rule || now_.path != path ||
+        now_.verdict.tier != verdict.tier) {
+      flush();
+      now_ = {verdict, path, cell, cell, earlier, later};
+    }
+    now_.end = cell + 1;
+  }
+
+ private:
+  void flush() {
+    if (now_.end > now_.begin) report(doing_, earlier_, cells_, now_);
+    now_ = {};
+  }
+
+  const Doing& doing_;
+  const Object& earlier_;
+  const Cells& cells_;
+  Stretch now_;
+};
+
+CellMask check_cells(const Doing& doing, const Object& earlier, Pair& pair, const Cells& cells) {
+  const Object& later = doing.core.objects[doing.id];
+  Stretches stretches(doing, earlier, cells);
+  CellMask raced = 0;
+  for (CellMask rest = cells.mask; rest != 0; rest &= rest - 1) {
+    const int cell = __builtin_ctz(rest);
+    const LaneMask x = doing.core.objects.lanes_at(earlier, cells.address(cell));
+    const LaneMask y = doing.lanes_at(cells.address(cell));
+    const CellPath path = path_of(pair, doing, earlier, x, y);
+    if (path.ordered) continue;
+    Verdict verdict = judge(earlier, later, doing.space, path.path, path.in_warp);
+    if (verdict.tier == Tier::kRace && same_value(doing, earlier, cells, cell)) {
+      verdict = {Tier::kNote, RuleId::kM22};
+    }
+    stretches.add(cell, verdict, path.path, x, y);
+    if (verdict.tier == Tier::kRace) raced |= 1u << cell;
+  }
+  return raced;
+}
+
+// All of the earlier access is ordered before every lane that does the later one. A missing proxy
+// fence that shipped practice does without counts as ordered unless strict edges are asked for.
+bool is_ordered_for_lanes(const Doing& doing, const Object& earlier, Pair& pair) {
+  const LaneMask later = doing.lanes & doing.warp.live;
+  if (!needs_fence(doing, earlier)) return pair.whole(View::kCausality, later);
+  if (pair.whole(async_view(doing.space), later)) return true;
+  const Object& now = doing.core.objects[doing.id];
+  const Verdict verdict = judge(earlier, now, doing.space, Path::kNoProxyFence, false);
+  if (doing.core.options.strict || verdict.tier != Tier::kStrict) return false;
+  if (!pair.whole_by_barrier(later)) return false;
+  doing.core.findings.relied_on_practice(earlier.op, now.op);
+  return true;
+}
+
+void report_special(const Doing& doing, ObjectId earlier, const Cells& cells) {
+  const Object& later = doing.core.objects[doing.id];
+  const uint64_t first = cells.address(__builtin_ctz(cells.mask));
+  const Party party = party_of(later, doing.lanes_at(first));
+  if (earlier == kMbarrier) {
+    doing.core.findings.error({RuleId::kMB33, party, doing.space, first, 0});
+  } else if (later.kind != Kind::kWrite) {
+    const uint64_t bytes = static_cast<uint64_t>(__builtin_popcount(cells.mask)) << cells.shift;
+    doing.core.findings.unwritten({party, doing.space, first, bytes});
+  }
+}
+
+}  // namespace
+
+bool is_ordered_whole(const Doing& doing, ObjectId id) {
+  ObjectKey& key = doing.core.objects.key(id);
+  if (is_ordered(doing, key)) return true;
+  const Object& earlier = doing.core.objects[id];
+  if (earlier.cta != doing.warp.cta->id) {
+    return doing.core.grid_is_over(*doing.warp.cta, earlier.cta);
+  }
+  if (!Pair(doing, earlier).whole(View::kCausality, kAllLanes)) return false;
+  key.ordered |= doing.warp.bit;
+  return true;
+}
+
+CellMask check_pair(const Doing& doing, ObjectId id, const Cells& cells) {
+  if (cells.mask == 0 || id == kInitial || id == kRaced || doing.remembers(id)) return 0;
+  if (id < kFirstObject) {
+    report_special(doing, id, cells);
+    return 0;
+  }
+  const Object& earlier = doing.core.objects[id];
+  if (morally_strong(earlier, doing.core.objects[doing.id])) return 0;
+  if (earlier.cta != doing.warp.cta->id && doing.core.grid_is_over(*doing.warp.cta, earlier.cta)) {
+    return 0;
+  }
+  if (!needs_fence(doing, earlier) && is_ordered_whole(doing, id)) return 0;
+  Pair pair(doing, earlier);
+  if (is_ordered_for_lanes(doing, earlier, pair)) {
+    doing.remember(id);
+    return 0;
+  }
+  return check_cells(doing, earlier, pair, cells);
+}
+
+}  // namespace lw::order

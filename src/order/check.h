@@ -1,0 +1,84 @@
+#pragma once
+// The check of one access against what the shadow holds (rule book 1.4).
+//
+// The ladder, cheapest first: the same object is recorded already; the other object is known to be
+// ordered before this whole warp; it is the same warp with the same lane function (program order).
+// Only then lanes and cells are looked at one by one (pair.cpp). A race of tier R ends the checks
+// of its bytes: one race is reported once, not for ever.
+//
+// misses: a write that leaves equal bytes (tier N, M-22) retires the one it races with, so a later
+// access ordered after the second write only is not compared with the first. A write that is
+// ordered after X retires X even for agents that learn of the write alone (an asynchronous copy
+// proves only itself): the bytes X touched are gone by then.
+
+#include "order/core.h"
+
+namespace lw::order {
+
+// The access being checked.
+struct Doing {
+  Core& core;
+  Warp& warp;
+  ObjectId id = 0;
+  uint64_t key = 0;       // of the object
+  bool injective = true;  // no byte belongs to two of its lanes
+  bool any_lane = false;
+  bool async_proxy = false;  // needs what a proxy fence carried
+  bool alone = false;        // asynchronous: its milestone proves only itself
+  bool strong = false;
+  Space space = Space::kShared;
+  LaneMask lanes = kAllLanes;
+  const EachShape* rows = nullptr;  // ldmatrix: who gave the address of a row (W-5)
+  uint64_t serial = 0;              // number of the access, for counting
+  // Objects known to be ordered before all lanes of this access, for ranges of many blocks.
+  static constexpr int kMemo = 4;
+  mutable std::array<ObjectId, kMemo> ordered{};
+  mutable uint32_t next_memo = 0;
+
+  bool remembers(ObjectId earlier) const {
+    return earlier == kInitial || earlier == ordered[0] || earlier == ordered[1] ||
+           earlier == ordered[2] || earlier == ordered[3];
+  }
+  void remember(ObjectId earlier) const { ordered[next_memo++ % kMemo] = earlier; }
+
+  LaneMask lanes_at(uint64_t address) const {
+    if (rows != nullptr) return rows->lanes_over(address);
+    return core.objects.lanes_at(core.objects[id], address) & lanes;
+  }
+};
+
+// Cells of one block.
+struct Cells {
+  uint64_t base = 0;  // address of the block's first byte
+  int shift = kCoarse;
+  CellMask mask = 0;
+
+  uint64_t address(int cell) const { return base + (static_cast<uint64_t>(cell) << shift); }
+};
+
+// Compares with one earlier object; returns the cells that raced (tier R). Everything to be
+// reported is.
+CellMask check_pair(const Doing& doing, ObjectId earlier, const Cells& cells);
+
+// Is all of `earlier` ordered before everything that any lane of the warp does from now on, in H?
+bool is_ordered_whole(const Doing& doing, ObjectId earlier);
+
+// The general path for one block: any object, any cells. The access must be registered in `doing`.
+void read_block(const Doing& doing, Block& block, const Cells& cells);
+void write_block(const Doing& doing, Block& block, const Cells& cells);
+
+// A range of an asynchronous operation.
+void touch_range(const Doing& doing, Region& region, const Range& range, bool writes);
+
+// Lanes that go to addresses of their own, `shape.bytes` each.
+void touch_each(Doing& doing, Region& region, const EachShape& shape, bool writes);
+
+// The ladder's tests on keys.
+inline bool is_ordered(const Doing& doing, const ObjectKey& key) {
+  if (key.key == doing.key && doing.injective) return true;
+  const uint64_t cta = key.key >> kKeyCtaShift;
+  if (cta == doing.key >> kKeyCtaShift) return (key.ordered & doing.warp.bit) != 0;
+  return cta < doing.warp.cta->ordered_below;
+}
+
+}  // namespace lw::order

@@ -1,0 +1,98 @@
+#include "order/core.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace lw::order {
+namespace {
+
+constexpr uint32_t kWholeWarp = (1u << 29) - 1;  // payload of the mask with every lane
+
+Object describe(const Warp& warp, const Deed& deed, const Shape& shape) {
+  Object object;
+  object.op = deed.op;
+  object.cta = warp.cta->id;
+  object.warp = warp.index;
+  object.lanes = shape.lanes;
+  object.base = shape.base;
+  object.shape = shape.kind;
+  object.shift = shape.shift;
+  object.kind = deed.kind;
+  object.agent = deed.agent;
+  object.strong = deed.strong;
+  object.scope = deed.scope;
+  object.element_bytes = deed.element_bytes;
+  object.async_proxy = deed.agent == Agent::kBulkLoad || deed.agent == Agent::kBulkStore;
+  return object;
+}
+
+}  // namespace
+
+Core::Core(Options wanted, const Values* values_of_run)
+    : options(std::move(wanted)), values(values_of_run), collect_at(options.collect_at) {
+  if (!options.watches.empty()) story = std::make_unique<StoryLog>(options.watches);
+}
+
+Region& Core::buffer(uint64_t address) {
+  if (last_buffer < buffers.size() && buffers[last_buffer].holds(address))
+    return buffers[last_buffer];
+  const auto after = std::upper_bound(buffers.begin(), buffers.end(), address,
+                                      [](uint64_t at, const Region& one) { return at < one.base; });
+  LW_CHECK(after != buffers.begin() && (after - 1)->holds(address), address);
+  last_buffer = static_cast<size_t>(after - 1 - buffers.begin());
+  return buffers[last_buffer];
+}
+
+ObjectId Core::step_object(Warp& warp, const Deed& deed, const Shape& shape) {
+  Object object = describe(warp, deed, shape);
+  object.component = warp.steps();
+  object.count = warp.count;
+  return objects.add(object, warp.key | shape.code);
+}
+
+ObjectId Core::async_object(Warp& warp, const Deed& deed, const Shape& shape, Component component,
+                            uint32_t count) {
+  Object object = describe(warp, deed, shape);
+  object.component = component;
+  object.count = count;
+  // Program order says nothing of it: a code that no lanes have.
+  return objects.add(object, warp.key | shape_code(ShapeKind::kAgent, 0));
+}
+
+Shape Core::uniform_shape(LaneMask lanes, ShapeKind kind) {
+  Shape shape;
+  shape.lanes = lanes;
+  if (kind == ShapeKind::kLanes && (lanes & (lanes - 1)) == 0) {
+    shape.kind = ShapeKind::kOneLane;
+    shape.code = shape_code(shape.kind, static_cast<uint32_t>(__builtin_ctz(lanes)));
+    return shape;
+  }
+  shape.kind = kind;
+  shape.injective = false;
+  shape.code = shape_code(kind, lanes == kAllLanes ? kWholeWarp : objects.add_lanes(lanes));
+  return shape;
+}
+
+Shape Core::each_shape(const EachShape& each) {
+  Shape shape;
+  shape.kind = ShapeKind::kEach;
+  shape.lanes = each.lanes;
+  shape.injective = false;  // decided block by block (each.cpp)
+  shape.base = objects.add_each(each);
+  shape.code = shape_code(shape.kind, shape.base);
+  return shape;
+}
+
+WarpAsync& Core::async_of(Warp& warp) {
+  if (!warp.async) {
+    warp.async = std::make_unique<WarpAsync>();
+    Cta& cta = *warp.cta;
+    warp.async->copied.component = cta.components++;
+    warp.async->read.component = cta.components++;
+    warp.async->written.component = cta.components++;
+  }
+  return *warp.async;
+}
+
+}  // namespace lw::order

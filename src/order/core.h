@@ -1,0 +1,145 @@
+#pragma once
+// The state of an engine: grids, CTAs and their synchronisation objects, shadow memory, findings.
+// Files named after chapters of the rule book work on it: warp_sync, named_barrier, mbarrier,
+// cp_async, bulk, proxy, grid; check_*.cpp holds accesses against it.
+
+#include <array>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "order/engine.h"
+#include "order/findings.h"
+#include "order/publish.h"
+#include "order/shadow.h"
+#include "order/story.h"
+
+namespace lw::order {
+
+// A pair of bundles joined last: the warps of a CTA learn the same thing one after the other.
+struct LearnMemo {
+  BundleRef before;
+  BundleRef learnt;
+  BundleRef after;
+  ViewSet views = 0;
+};
+
+struct NamedBarrier {
+  struct Arrival {
+    ControlEvent event;
+    bool waits = false;
+  };
+  Component component = 0;          // 0: never used (component 0 is a warp's)
+  uint32_t generation = 0;          // completed ones
+  std::vector<Contribution> parts;  // of the present generation
+  std::vector<Arrival> arrivals;    // the same
+  std::vector<Arrival> previous;    // of the generation before
+};
+
+// One life of an mbarrier object, from init to inval.
+struct MbarrierState {
+  uint32_t offset = 0;
+  Component component = 0;
+  uint32_t phase = 0;  // completed ones
+  uint32_t last_bytes =
+      0;  // the last phase in which a copy finished; its milestone is (component, it)
+  bool phase_had_bytes = false;        // the present phase: bytes or asynchronous arrivals came
+  bool previous_had_bytes = false;     // the phase before it
+  std::vector<Contribution> arrivals;  // of the present phase
+  std::vector<Contribution> issues;    // C of the issuers whose copies finished in it
+  std::vector<ControlEvent> arrived;   // the same arrivals as events
+  std::vector<ControlEvent> previous;  // arrivals of the phase before
+  std::vector<ControlEvent> expected;  // expect_tx of the present phase
+  std::vector<ControlEvent> waited;    // waits credited since the last completion
+  std::vector<uint32_t> finished;      // copies whose bytes came in the present phase
+  BundleRef done;                      // what the phase before the present one brings
+  ControlEvent init;
+  uint32_t init_known = 0;         // warps that know the init (a bit never turns false)
+  std::vector<ControlEvent> uses;  // the last one of each warp and set of lanes, for inval
+};
+
+// An asynchronous operation between its issue and its milestone.
+struct Pending {
+  std::vector<ObjectId> objects;  // of a load: their count is set at the milestone
+  Mbarrier signal;
+  Contribution issue;   // C of the issuer
+  Contribution copies;  // of an arrival of cp.async: the copies it stands for
+  ControlEvent arrival;
+};
+
+struct Cta {
+  uint32_t id = 0;
+  uint32_t grid = 0;
+  uint32_t ordered_below =
+      1;  // CTAs with a smaller id + 1 belong to grids that are over (object.h)
+  Component components = 0;
+  Region shared;
+  std::vector<std::unique_ptr<Warp>> warps;
+  std::array<NamedBarrier, 16> barriers;
+  std::unordered_map<uint32_t, MbarrierState> mbarriers;
+  LearnMemo learn_memo;
+};
+
+struct Core {
+  Core(Options options, const Values* values);
+
+  Options options;
+  const Values* values;
+  Objects objects;
+  Shadow shadow;
+  Findings findings;
+  std::vector<std::unique_ptr<Cta>> ctas;  // by id; null when not running
+  std::vector<uint32_t> grid_of_cta;       // by id
+  struct Grid {
+    std::vector<bool> over;      // by id: complete before this one starts
+    uint32_t ordered_below = 1;  // see Cta
+  };
+  std::vector<Grid> grids;
+  std::vector<Region> buffers;  // ascending
+  size_t last_buffer = 0;
+  std::unordered_map<uint32_t, Pending> pending;
+  uint32_t next_async = 1;
+  std::unique_ptr<StoryLog> story;  // in a run with watches
+  size_t collect_at;
+  std::vector<Touch> writers;  // scratch of blocks.cpp
+  std::vector<Touch> readers;
+
+  Region& buffer(uint64_t address);
+  Region& region(Warp& warp, Space space, uint64_t address) {
+    return space == Space::kShared ? warp.cta->shared : buffer(address);
+  }
+  // The object of what `warp` does now by one of its instructions.
+  ObjectId object(Warp& warp, const Deed& deed, const Shape& shape) {
+    Warp::Cached& cached = warp.cached[deed.op.value % Warp::kCached];
+    if (cached.op == deed.op.value && cached.count == warp.count && cached.code == shape.code) {
+      return cached.id;
+    }
+    cached = {deed.op.value, warp.count, shape.code, step_object(warp, deed, shape)};
+    return cached.id;
+  }
+  ObjectId step_object(Warp& warp, const Deed& deed, const Shape& shape);
+  // An object of an asynchronous operation; its component and count are given.
+  ObjectId async_object(Warp& warp, const Deed& deed, const Shape& shape, Component component,
+                        uint32_t count);
+  // Shapes of the present access.
+  Shape uniform_shape(LaneMask lanes, ShapeKind kind);
+  Shape each_shape(const EachShape& each);
+  Shape shape_of(const EachShape& each);  // the simplest that fits
+  bool grid_is_over(const Cta& cta, uint32_t earlier_cta) const;
+  void collect_if_due() {
+    if (objects.live() >= collect_at) collect();
+  }
+  void collect();
+  Warp& warp_of(uint32_t cta, uint16_t warp) { return *ctas[cta]->warps[warp]; }
+  WarpAsync& async_of(Warp& warp);
+  void log_sync(const Warp& warp, SyncStep::Kind kind, OpId op, LaneMask lanes, uint32_t object,
+                uint32_t generation) {
+    if (story)
+      story->sync(warp, {kind, op, WarpId{warp.index}, lanes, object, generation, warp.count});
+  }
+};
+
+// What a strong access means for the conditions, and what of it is not modelled (strong.cpp).
+void check_strong(Core& core, const Warp& warp, const Access& access);
+
+}  // namespace lw::order

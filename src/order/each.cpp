@@ -1,0 +1,136 @@
+// Lanes with addresses of their own, and ranges of asynchronous operations: block by block.
+
+#include "base/check.h"
+#include "order/ladder.h"
+
+namespace lw::order {
+namespace {
+
+// The cells of one block that lanes with addresses of their own cover.
+struct Cover {
+  CellMask cells = 0;
+  bool injective = true;
+
+  void add(CellMask lane) {
+    injective &= (cells & lane) == 0;
+    cells |= lane;
+  }
+};
+
+CellMask run_of(int first, int count) {
+  return count >= kCellsPerBlock ? kAllCells : ((1u << count) - 1) << first;
+}
+
+void touch(Doing& doing, Block& block, uint64_t base, int shift, const Cover& cover, bool writes) {
+  if (cover.cells == 0) return;
+  doing.injective = cover.injective;
+  const Cells cells{base, shift, cover.cells};
+  if (doing.strong) {
+    writes ? write_block(doing, block, cells) : read_block(doing, block, cells);
+  } else if (writes) {
+    write_fast<Space::kGlobal>(doing, block, cells);
+  } else {
+    read_fast<Space::kGlobal>(doing, block, cells);
+  }
+}
+
+// Lanes of `here` lie in the block at `base`.
+void touch_coarse(Doing& doing, Block& block, uint64_t base, const EachShape& shape, LaneMask here,
+                  bool writes) {
+  Cover cover;
+  const int count = static_cast<int>(shape.bytes >> kCoarse);
+  for (LaneMask rest = here; rest != 0; rest &= rest - 1) {
+    const uint64_t offset = shape.address[__builtin_ctz(rest)] - base;
+    cover.add(run_of(static_cast<int>(offset >> kCoarse), count));
+  }
+  touch(doing, block, base, kCoarse, cover, writes);
+}
+
+void touch_narrow(Doing& doing, Block& block, uint64_t base, const EachShape& shape, LaneMask here,
+                  bool writes) {
+  Cover cover[4];
+  for (LaneMask rest = here; rest != 0; rest &= rest - 1) {
+    const uint64_t offset = shape.address[__builtin_ctz(rest)] - base;
+    cover[offset >> 5].add(run_of(static_cast<int>(offset & 31), static_cast<int>(shape.bytes)));
+  }
+  for (int quarter = 0; quarter < 4; ++quarter) {
+    if (cover[quarter].cells == 0) continue;
+    touch(doing, doing.core.shadow.fine(block, quarter), base + static_cast<uint64_t>(quarter) * 32,
+          kFine, cover[quarter], writes);
+  }
+}
+
+// Has everything in the block been found ordered a moment ago?
+bool passes_range(const Doing& doing, const Block& block) {
+  return block.detail == 0 && doing.remembers(block.write) && doing.remembers(block.reader);
+}
+
+void touch_block(const Doing& doing, Block& block, const Cells& cells, bool writes) {
+  if (passes_range(doing, block) && (cells.mask == kAllCells || !writes)) {
+    if (writes) {
+      block = {doing.id, 0, 0, 0};
+      return;
+    }
+    if (block.reader == 0) {
+      block.reader = doing.id;
+      block.reader_cells = cells.mask;
+      return;
+    }
+  }
+  if (writes) {
+    write_block(doing, block, cells);
+  } else {
+    read_block(doing, block, cells);
+  }
+}
+
+}  // namespace
+
+void touch_each(Doing& doing, Region& region, const EachShape& shape, bool writes) {
+  uint64_t rest_blocks[kWarpSize];
+  for (int lane = 0; lane < kWarpSize; ++lane)
+    rest_blocks[lane] = shape.address[lane] >> kBlockShift;
+  LaneMask rest = shape.lanes;
+  while (rest != 0) {
+    const int first = __builtin_ctz(rest);
+    LaneMask here = 0;
+    for (int lane = 0; lane < kWarpSize; ++lane) {
+      here |= static_cast<LaneMask>(rest_blocks[lane] == rest_blocks[first]) << lane;
+    }
+    here &= rest;
+    rest &= ~here;
+    const uint64_t base = rest_blocks[first] << kBlockShift;
+    Region& at = region.holds(base) ? region : doing.core.region(doing.warp, doing.space, base);
+    LW_CHECK(at.holds(base) && (shape.address[first] & (shape.bytes - 1)) == 0,
+             shape.address[first]);
+    if (shape.bytes < 4) {
+      touch_narrow(doing, *at.at(base), base, shape, here, writes);
+    } else {
+      touch_coarse(doing, *at.at(base), base, shape, here, writes);
+    }
+  }
+}
+
+void touch_range(const Doing& doing, Region& region, const Range& range, bool writes) {
+  const uint64_t end = range.base + range.bytes;
+  LW_CHECK(region.holds(range.base) && region.holds(end - 1), range.base, range.bytes);
+  const bool fine = ((range.base | range.bytes) & 3) != 0;
+  const int shift = fine ? kFine : kCoarse;
+  const uint64_t step = static_cast<uint64_t>(kCellsPerBlock) << shift;
+  for (uint64_t at = range.base & ~(step - 1); at < end; at += step) {
+    const uint64_t from = std::max(at, range.base);
+    const uint64_t to = std::min(at + step, end);
+    const Cells cells{
+        at, shift,
+        run_of(static_cast<int>((from - at) >> shift), static_cast<int>((to - from) >> shift))};
+    Block& block = *region.at(at);
+    Block& target = fine ? doing.core.shadow.fine(block, static_cast<int>(at >> 5 & 3)) : block;
+    if (doing.alone) {
+      touch_block(doing, target, cells, writes);
+    } else {
+      read_fast<Space::kGlobal>(doing, target, cells);
+    }
+  }
+}
+
+}  // namespace lw::order

@@ -1,0 +1,30 @@
+#include "order/engine.h"
+
+#include "order/core.h"
+
+namespace lw::order {
+
+Engine::Engine(Options options, const Values* values)
+    : core_(std::make_unique<Core>(std::move(options), values)) {}
+
+Engine::~Engine() = default;
+
+void Engine::fence_mbarrier_init(Warp& warp, LaneMask lanes) {
+  // Publishes inits to other CTAs of the cluster (MB-3); inside the CTA any edge is enough (MB-2).
+  warp.since_control |= lanes;
+}
+
+const Facts& Engine::finish() { return core_->findings.facts(); }
+
+const Facts& Engine::facts() const { return core_->findings.facts(); }
+
+uint64_t Engine::memory_bytes() const {
+  uint64_t bytes = core_->objects.bytes() + core_->shadow.bytes();
+  for (const Region& buffer : core_->buffers) bytes += buffer.blocks * sizeof(Block);
+  for (const auto& cta : core_->ctas) {
+    if (cta) bytes += cta->shared.blocks * sizeof(Block) + cta->warps.size() * sizeof(Warp);
+  }
+  return bytes;
+}
+
+}  // namespace lw::order

@@ -1,0 +1,87 @@
+#include "order/findings.h"
+
+#include <algorithm>
+
+namespace lw::order {
+namespace {
+
+// Keeps the list of racing addresses short: beyond this many pieces the last one grows.
+constexpr size_t kMaxIntervals = 64;
+
+void add_interval(std::vector<Interval>& list, uint64_t begin, uint64_t end) {
+  auto at = std::lower_bound(list.begin(), list.end(), begin,
+                             [](const Interval& one, uint64_t value) { return one.end < value; });
+  if (at == list.end() || at->begin > end) {
+    if (list.size() == kMaxIntervals) {
+      list.back().begin = std::min(list.back().begin, begin);
+      list.back().end = std::max(list.back().end, end);
+      return;
+    }
+    at = list.insert(at, {begin, end});
+  }
+  at->begin = std::min(at->begin, begin);
+  at->end = std::max(at->end, end);
+  auto next = at + 1;
+  while (next != list.end() && next->begin <= at->end) {
+    at->end = std::max(at->end, next->end);
+    next = list.erase(next);
+  }
+}
+
+// The entry of `key`, and whether it is new.
+template <class Key, class Entry>
+Entry& entry_of(std::map<Key, size_t>& index, std::vector<Entry>& entries, const Key& key,
+                const Entry& fresh) {
+  const auto [at, is_new] = index.try_emplace(key, entries.size());
+  if (is_new) entries.push_back(fresh);
+  return entries[at->second];
+}
+
+}  // namespace
+
+void Findings::race(const Race& race, uint64_t serial) {
+  const RaceKey key{
+      race.earlier.op.value, race.later.op.value, race.space, race.rule, race.tier, race.path};
+  RaceGroup fresh;
+  fresh.first = race;
+  RaceGroup& group = entry_of(race_index_, facts_.races, key, fresh);
+  group.bytes += race.bytes;
+  race_serial_.resize(facts_.races.size());
+  uint64_t& last = race_serial_[static_cast<size_t>(&group - facts_.races.data())];
+  if (last != serial) ++group.instances;
+  last = serial;
+  group.ctas.insert(race.later.cta.value);
+  group.earlier_warps.insert(race.earlier.warp.value);
+  group.later_warps.insert(race.later.warp.value);
+  add_interval(group.addresses, race.address, race.address + race.bytes);
+}
+
+void Findings::unforced(const Unforced& fact) {
+  const PlaceKey key{fact.rule, fact.object + (fact.named_barrier ? 1u << 31 : 0),
+                     fact.first.op.value, fact.second.op.value};
+  ++entry_of(unforced_index_, facts_.unforced, key, fact).count;
+}
+
+void Findings::error(const PlainError& fact) {
+  ++entry_of(error_index_, facts_.errors, {fact.rule, fact.party.op.value}, fact).count;
+}
+
+void Findings::unwritten(const Unwritten& fact) {
+  Unwritten fresh = fact;
+  fresh.count = 0;
+  entry_of(unwritten_index_, facts_.unwritten, fact.party.op.value, fresh).count += fact.count;
+}
+
+void Findings::not_modelled(OpId op, RuleId rule) {
+  ++entry_of(not_modelled_index_, facts_.not_modelled, {rule, op.value}, NotModelled{op, rule, 0})
+        .count;
+}
+
+void Findings::relied_on_practice(OpId earlier, OpId later) {
+  const std::pair<uint32_t, uint32_t> pair{earlier.value, later.value};
+  if (pair == last_relied_) return;
+  last_relied_ = pair;
+  if (relied_.insert(pair).second) ++facts_.relied_on_practice;
+}
+
+}  // namespace lw::order

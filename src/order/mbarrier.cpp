@@ -1,0 +1,258 @@
+// mbarrier objects (rule book 6; PTX ISA 9.7.13.15).
+//
+// A phase's release arrivals are joined when it completes; a wait gives exactly the phase before
+// the present one (MB-22), in all views when it acquires, in E and C when it is relaxed (MB-10,
+// MB-11). Copies that signal the object are a component of it, counted in phases. A phase number is
+// not cumulative in H: "H[object] >= g" stands for all earlier phases only if what the arrivals of
+// the phase bring knew the last phase with copies; else the copies get a fresh component, which
+// nobody can know yet (see mbarrier_complete). The conditions D-2, D-3, D-3b are in
+// mbarrier_forced.cpp.
+
+#include "order/mbarrier.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "order/shape.h"
+
+namespace lw::order {
+namespace {
+
+constexpr ViewSet kNotAsync = view_bit(View::kCausality) | kExecutionAndControl;
+constexpr uint64_t kObjectBytes = 8;
+
+bool acquires(Strength strength) {
+  return strength == Strength::kAcquire || strength == Strength::kAcqRel;
+}
+
+bool releases(Strength strength) {
+  return strength == Strength::kRelease || strength == Strength::kAcqRel;
+}
+
+// init and inval are weak generic writes of their thread to the object's bytes.
+void write_bytes(Core& core, Warp& warp, OpId op, LaneMask lane, uint32_t offset) {
+  warp.touch(lane);
+  const Shape shape = core.uniform_shape(lane, ShapeKind::kLanes);
+  const Deed deed{op, Kind::kWrite};
+  Doing doing{core, warp};
+  doing.id = core.object(warp, deed, shape);
+  doing.key = warp.key | shape.code;
+  doing.injective = shape.injective;
+  doing.lanes = lane;
+  doing.serial = ++core.findings.facts().accesses;
+  const uint64_t base = offset >> kBlockShift << kBlockShift;
+  const CellMask cells = 3u << ((offset - base) >> kCoarse);
+  write_block(doing, *warp.cta->shared.at(offset), {base, kCoarse, cells});
+}
+
+void mark_bytes(Core& core, Cta& cta, uint32_t offset, ObjectId id) {
+  for (uint64_t at = offset; at < offset + kObjectBytes; at += 4) {
+    Block& block = *cta.shared.at(at);
+    if (!core.shadow.is_split(block)) {
+      core.shadow.set_writer(block, 1u << (at >> kCoarse & 31), id);
+      continue;
+    }
+    Block& fine = core.shadow.fine(block, static_cast<int>(at >> 5 & 3));
+    core.shadow.set_writer(fine, 0xfu << (at & 31), id);
+  }
+}
+
+// Copies finished in this phase are known to whoever learns of it. If what the arrivals know does
+// not include the last phase that had copies, the number alone would say too much: a fresh
+// component.
+void finish_copies(Core& core, Cta& cta, MbarrierState& state) {
+  if (state.finished.empty()) return;
+  const auto knows = [&](const Contribution& part) {
+    const Clock* clock = part.bundle.clock(View::kCausality);
+    return (part.views & view_bit(View::kCausality)) != 0 && clock != nullptr &&
+           clock->all_lanes(state.component) >= state.last_bytes;
+  };
+  if (state.last_bytes != 0 && std::none_of(state.arrivals.begin(), state.arrivals.end(), knows)) {
+    state.component = cta.components++;
+  }
+  state.last_bytes = state.phase;
+  for (uint32_t id : state.finished) {
+    for (ObjectId object : core.pending.at(id).objects) {
+      core.objects[object].component = state.component;
+      core.objects[object].count = state.phase;
+    }
+    core.pending.erase(id);
+  }
+}
+
+void remember_use(MbarrierState& state, const ControlEvent& event) {
+  for (ControlEvent& use : state.uses) {
+    if (use.warp == event.warp && use.lanes == event.lanes) {
+      use = event;
+      return;
+    }
+  }
+  state.uses.push_back(event);
+}
+
+// A use that the end of the object's life may overtake (MB-4): what has only been started must be
+// known in C, what has finished in H.
+void check_end(Core& core, const MbarrierState& state, Warp& warp, OpId op, LaneMask lane,
+               const ControlEvent& use) {
+  if (knows_event(warp, lane, use, View::kCausality)) return;
+  Race race;
+  race.rule = RuleId::kMB4;
+  race.earlier = party_of(CtaId{warp.cta->id}, use);
+  race.later = party_of(warp, op, lane, warp.count);
+  race.later.kind = Kind::kWrite;
+  race.address = state.offset;
+  race.bytes = kObjectBytes;
+  if (knows_event(warp, lane, use, View::kControl)) {
+    const bool execution = knows_event(warp, lane, use, View::kExecution);
+    race.path = execution ? Path::kExecution : Path::kControl;
+    race.tier = Tier::kStrict;
+    if (!core.options.strict) return core.findings.relied_on_practice(use.op, op);
+    return core.findings.race(race, ++core.findings.facts().accesses);
+  }
+  core.findings.race(race, ++core.findings.facts().accesses);
+  Unforced fact{RuleId::kD3c, CtaId{warp.cta->id}, false,      state.offset,
+                state.phase,  race.earlier,        race.later, 0};
+  core.findings.unforced(fact);
+}
+
+}  // namespace
+
+Party party_of(const Warp& warp, OpId op, LaneMask lanes, uint32_t count) {
+  return party_of(CtaId{warp.cta->id}, {warp.index, lanes, count, op});
+}
+
+Party party_of(CtaId cta, const ControlEvent& event) {
+  Party party;
+  party.op = event.op;
+  party.cta = cta;
+  party.warp = WarpId{event.warp};
+  party.lanes = event.lanes;
+  party.epoch = event.count;
+  return party;
+}
+
+MbarrierState* find_object(Core& core, const Warp& warp, OpId op, LaneMask lanes, Mbarrier object) {
+  Cta& cta = *core.ctas[object.cta.value];
+  const auto at = cta.mbarriers.find(object.offset);
+  if (at != cta.mbarriers.end()) return &at->second;
+  core.findings.error(
+      {RuleId::kE1, party_of(warp, op, lanes, warp.count), Space::kShared, object.offset, 0});
+  return nullptr;
+}
+
+void use_object(Core& core, MbarrierState& state, Warp& warp, OpId op, LaneMask lanes) {
+  remember_use(state, {warp.index, lanes, warp.count, op});
+  if ((state.init_known & warp.bit) != 0) return;
+  if (knows_event(warp, warp.live, state.init, View::kCausality)) {
+    state.init_known |= warp.bit;
+  } else if (!knows_event(warp, lanes, state.init, View::kCausality)) {
+    Race race;
+    race.rule = RuleId::kMB1;
+    race.earlier = party_of(CtaId{warp.cta->id}, state.init);
+    race.earlier.kind = Kind::kWrite;
+    race.later = party_of(warp, op, lanes, warp.count);
+    race.address = state.offset;
+    race.bytes = kObjectBytes;
+    core.findings.race(race, ++core.findings.facts().accesses);
+    state.init_known = kAllLanes;  // reported once
+  }
+}
+
+void Engine::mbarrier_init(Warp& warp, OpId op, LaneMask lane, Mbarrier object) {
+  core_->collect_if_due();
+  Cta& cta = *warp.cta;
+  LW_CHECK(object.cta.value == cta.id && object.offset % kObjectBytes == 0, object.offset);
+  // Over a live object: a second life without an end, which the machine reports (E-2).
+  if (cta.mbarriers.contains(object.offset)) mbarrier_inval(warp, op, lane, object);
+  write_bytes(*core_, warp, op, lane, object.offset);
+  mark_bytes(*core_, cta, object.offset, kMbarrier);
+  MbarrierState& state = cta.mbarriers[object.offset];
+  state = {};
+  state.offset = object.offset;
+  state.component = cta.components++;
+  state.init = {warp.index, lane, warp.count, op};
+  warp.since_control |= lane;
+}
+
+void Engine::mbarrier_inval(Warp& warp, OpId op, LaneMask lane, Mbarrier object) {
+  core_->collect_if_due();
+  MbarrierState* state = find_object(*core_, warp, op, lane, object);
+  if (state == nullptr) return;
+  use_object(*core_, *state, warp, op, lane);
+  for (const ControlEvent& use : state->uses) check_end(*core_, *state, warp, op, lane, use);
+  warp.cta->mbarriers.erase(object.offset);
+  mark_bytes(*core_, *warp.cta, object.offset, kInitial);
+  write_bytes(*core_, warp, op, lane, object.offset);
+}
+
+void Engine::mbarrier_arrive(Warp& warp, OpId op, LaneMask lanes, Mbarrier object,
+                             Strength strength, Scope scope) {
+  (void)
+      scope;  // inside one CTA every scope includes the other side; clusters will ask (K-11, K-12)
+  MbarrierState* state = find_object(*core_, warp, op, lanes, object);
+  if (state == nullptr) return;
+  use_object(*core_, *state, warp, op, lanes);
+  check_forced(*core_, *state, warp, op, lanes);
+  warp.since_control |= lanes;
+  core_->log_sync(warp, SyncStep::Kind::kMbarrierArrive, op, lanes, object.offset,
+                  state->phase + 1);
+  const ViewSet views = releases(strength) ? kAllViews : view_bit(View::kControl);
+  state->arrived.push_back({warp.index, lanes, warp.count, op});
+  state->arrivals.push_back(publish(warp, lanes, views));
+}
+
+void Engine::mbarrier_expect(Warp& warp, OpId op, LaneMask lanes, Mbarrier object) {
+  MbarrierState* state = find_object(*core_, warp, op, lanes, object);
+  if (state == nullptr) return;
+  use_object(*core_, *state, warp, op, lanes);
+  check_forced(*core_, *state, warp, op, lanes);
+  warp.since_control |= lanes;
+  state->expected.push_back({warp.index, lanes, warp.count, op});
+}
+
+void Engine::mbarrier_complete_tx(Warp& warp, OpId op, LaneMask lanes, Mbarrier object) {
+  MbarrierState* state = find_object(*core_, warp, op, lanes, object);
+  if (state == nullptr) return;
+  use_object(*core_, *state, warp, op, lanes);
+  check_forced(*core_, *state, warp, op, lanes);
+  warp.since_control |= lanes;
+  state->phase_had_bytes = true;
+  state->issues.push_back(publish(warp, lanes, view_bit(View::kControl)));
+}
+
+void Engine::mbarrier_complete(Mbarrier object) {
+  Cta& cta = *core_->ctas[object.cta.value];
+  const auto at = cta.mbarriers.find(object.offset);
+  LW_CHECK(at != cta.mbarriers.end(), object.offset);
+  MbarrierState& state = at->second;
+  check_expected(*core_, cta, state);
+  ++state.phase;
+  state.previous_had_bytes = state.phase_had_bytes || !state.finished.empty();
+  state.phase_had_bytes = false;
+  finish_copies(*core_, cta, state);
+  std::vector<Contribution>& parts = state.arrivals;
+  parts.insert(parts.end(), std::make_move_iterator(state.issues.begin()),
+               std::make_move_iterator(state.issues.end()));
+  const Reached reached{state.component, state.phase, kNotAsync};
+  state.done = join_contributions(parts, {&reached, 1});
+  check_lapping(*core_, cta, state);
+  state.previous = std::move(state.arrived);
+  for (auto* list : {&state.arrivals, &state.issues}) list->clear();
+  for (auto* list : {&state.arrived, &state.expected, &state.waited}) list->clear();
+  state.finished.clear();
+}
+
+void Engine::mbarrier_wait(Warp& warp, OpId op, LaneMask lanes, Mbarrier object, Strength strength,
+                           Scope scope) {
+  (void)scope;  // as for arrive
+  MbarrierState* state = find_object(*core_, warp, op, lanes, object);
+  if (state == nullptr) return;
+  use_object(*core_, *state, warp, op, lanes);
+  state->waited.push_back({warp.index, lanes, warp.count, op});
+  warp.since_control |= lanes;
+  core_->log_sync(warp, SyncStep::Kind::kMbarrierWait, op, lanes, object.offset, state->phase);
+  if (state->phase == 0) return;  // "the phase before phase 0" brings nothing (MB-21)
+  learn(warp, lanes, state->done, acquires(strength) ? kAllViews : kExecutionAndControl);
+}
+
+}  // namespace lw::order

@@ -1,0 +1,144 @@
+#pragma once
+// Access objects: one immutable record for all that a warp instruction did, named by a 32-bit id,
+// so that the shadow stores one number per 128 bytes and "checked already" is one comparison.
+//
+// An object says who (CTA, component), up to which count it is finished, and by its shape which
+// lane touched which byte. One is made per warp, release epoch, instruction and shape; shapes
+// repeat modulo 32 strides, so a loop over a buffer uses one object. The only field that changes is
+// the count of an asynchronous operation, which is unknown (kPending) until its milestone.
+//
+// `ordered` has a bit per warp of the object's CTA: every lane of that warp knows the whole object
+// in H. Clocks only grow, so a set bit stays true; that makes it an exact memo.
+
+#include <array>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "order/clock.h"
+#include "order/facts.h"
+
+namespace lw::order {
+
+using ObjectId = uint32_t;
+
+// Ids that are no object, for bytes without one.
+inline constexpr ObjectId kInitial = 0;    // as the host left them
+inline constexpr ObjectId kUnwritten = 1;  // nobody wrote them
+inline constexpr ObjectId kRaced = 2;      // raced once: no longer checked
+inline constexpr ObjectId kMixed = 3;      // of a block: see its cells
+inline constexpr ObjectId kSplit = 4;      // of a block: see its four fine blocks
+inline constexpr ObjectId kMbarrier = 5;   // a live mbarrier object lies there (MB-33)
+inline constexpr ObjectId kFirstObject = 6;
+
+inline constexpr uint32_t kPending = 0xffffffffu;  // a milestone that nobody can know yet
+
+enum class ShapeKind : uint8_t {
+  kAffine,   // lane = ((address - base) >> shift) & 31
+  kOneLane,  // one lane touched all
+  kLanes,    // every lane of `lanes` touched every byte
+  kAnyLane,  // known when any lane of `lanes` is (W-5)
+  kEach,     // per-lane addresses, kept aside
+  kAgent,    // an asynchronous operation without lanes
+};
+
+// The lane function of an instruction and its identity in 32 bits.
+struct Shape {
+  ShapeKind kind = ShapeKind::kOneLane;
+  uint8_t shift = 0;
+  bool injective = true;  // no byte belongs to two lanes
+  LaneMask lanes = kAllLanes;
+  uint32_t base = 0;  // kAffine: start modulo 32 strides; kEach: index in Shapes
+  uint32_t code = 0;  // equal codes: equal lane functions
+};
+
+struct Object {
+  OpId op;
+  uint32_t cta = 0;
+  Component component = 0;
+  uint32_t count = 0;
+  LaneMask lanes = 0;
+  uint32_t base = 0;
+  uint16_t warp = 0;
+  ShapeKind shape = ShapeKind::kOneLane;
+  uint8_t shift = 0;
+  Kind kind = Kind::kRead;
+  Agent agent = Agent::kLanes;
+  bool strong = false;
+  bool async_proxy = false;
+  Scope scope = Scope::kCta;
+  uint8_t element_bytes = 0;
+
+  bool writes() const { return kind != Kind::kRead; }
+};
+
+// What the fast path needs of an object.
+struct ObjectKey {
+  uint64_t key = ~uint64_t{0};  // CTA + 1 (27 bits), warp (5), shape code (32)
+  uint32_t ordered = 0;
+  uint32_t marked = 0;  // by the collector
+};
+static_assert(sizeof(ObjectKey) == 16);
+
+inline constexpr int kKeyCtaShift = 37;
+
+// The static side of an access: what its instruction is.
+struct Deed {
+  OpId op;
+  Kind kind = Kind::kRead;
+  Agent agent = Agent::kLanes;
+  bool strong = false;
+  Scope scope = Scope::kCta;
+  uint8_t element_bytes = 0;
+};
+
+constexpr uint32_t shape_code(ShapeKind kind, uint32_t payload) {
+  return static_cast<uint32_t>(kind) << 29 | payload;
+}
+
+// Addresses of an instruction whose lanes follow no simple law.
+struct EachShape {
+  std::array<uint64_t, kWarpSize> address{};
+  LaneMask lanes = 0;
+  uint32_t bytes = 0;
+
+  // Which lanes go over the byte at `at`.
+  LaneMask lanes_over(uint64_t at) const;
+  friend bool operator==(const EachShape& a, const EachShape& b) {
+    return a.lanes == b.lanes && a.bytes == b.bytes && a.address == b.address;
+  }
+};
+
+class Objects {
+ public:
+  Objects();
+
+  const ObjectKey& key(ObjectId id) const { return keys_[id]; }
+  ObjectKey& key(ObjectId id) { return keys_[id]; }
+  const Object& operator[](ObjectId id) const { return objects_[id]; }
+  Object& operator[](ObjectId id) { return objects_[id]; }
+
+  ObjectId add(const Object& object, uint64_t key);
+  // The index of an equal shape that is kept, or of this one, kept from now on.
+  uint32_t add_each(const EachShape& each);
+  // The index of a mask of lanes, for shapes that need one in their code.
+  uint32_t add_lanes(LaneMask lanes);
+  // Which lanes touched the byte at `address`.
+  LaneMask lanes_at(const Object& object, uint64_t address) const;
+
+  size_t live() const { return objects_.size() - kFirstObject - free_.size(); }
+  size_t bytes() const;
+  void mark(ObjectId id) { keys_[id].marked = 1; }
+  void sweep();  // frees what is not marked, and unmarks the rest
+
+ private:
+  std::vector<Object> objects_;
+  std::vector<ObjectKey> keys_;
+  std::vector<ObjectId> free_;
+  std::vector<EachShape> each_;
+  std::vector<uint32_t> free_each_;
+  std::vector<uint32_t> each_index_;  // hash of the addresses to an index + 1, newest wins
+  std::unordered_map<LaneMask, uint32_t> masks_;
+};
+
+}  // namespace lw::order

@@ -1,0 +1,82 @@
+#pragma once
+// What lanes hand over when they publish (arrive, meet, issue), and how hand-overs are joined.
+//
+// A contribution is the bundle of the publishing lanes and, beside it, what they say of their own
+// warp: its steps up to the count at which they publish, and the asynchronous copies they waited
+// for. The own part is one number per view as a rule. It is lane by lane only when a lane outside
+// the mask has acted since the warp last met, because then nothing may be said of that lane
+// (warp.h).
+
+#include <array>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "order/warp.h"
+
+namespace lw::order {
+
+struct Contribution {
+  struct OwnLanes {
+    std::array<LaneCounts, kMets> steps;
+  };
+  struct OwnAsync {
+    Component component;
+    LaneCounts counts;
+    ViewSet views;
+  };
+
+  BundleRef bundle;
+  Component steps = 0;
+  uint32_t cta = 0;
+  uint16_t warp = 0;
+  uint32_t count = 0;
+  LaneMask lanes = 0;
+  ViewSet views = kAllViews;            // which views it publishes
+  std::array<uint32_t, kMets> own{};    // by met_index, of every lane of the warp
+  std::unique_ptr<OwnLanes> own_lanes;  // instead of `own`
+  std::vector<OwnAsync> async;
+};
+
+// Takes what `lanes` publish now and begins the warp's next epoch.
+Contribution publish(Warp& warp, LaneMask lanes, ViewSet views = kAllViews);
+
+// One more thing that everybody learns at a completion: a component has reached `count`.
+struct Reached {
+  Component component = 0;
+  uint32_t count = 0;
+  ViewSet views = 0;
+};
+
+// The join of contributions of one CTA, each in the views that it publishes.
+BundleRef join_contributions(std::span<const Contribution> contributions,
+                             std::span<const Reached> reached);
+
+// Lanes learn `bundle` in the views given.
+void learn(Warp& warp, LaneMask lanes, const BundleRef& bundle, ViewSet views = kAllViews);
+
+// The lanes that made the contribution meet: one group that knows all that each of them knew, and
+// each other.
+void meet(Warp& warp, const Contribution& part);
+// They meet in C only (W-2).
+void meet_control(Warp& warp, const Contribution& part);
+// Lanes leave a barrier of the CTA with its `bundle`, which covers all that they knew.
+void leave_barrier(Warp& warp, LaneMask lanes, uint32_t count, const BundleRef& bundle);
+
+// A control event of a warp, for the conditions of chapter 17: which lanes, at which count.
+struct ControlEvent {
+  uint16_t warp = 0;
+  LaneMask lanes = 0;
+  uint32_t count = 0;
+  OpId op;
+};
+
+// Is the event, in this view, before what the lanes of `warp` do now?
+bool knows_event(const Warp& warp, LaneMask lanes, const ControlEvent& event, View view);
+
+// Does this clock know the event?
+inline bool knows_event(const Clock* clock, const ControlEvent& event) {
+  return clock != nullptr && (event.lanes & ~clock->lanes_at_least(event.warp, event.count)) == 0;
+}
+
+}  // namespace lw::order

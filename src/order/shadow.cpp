@@ -1,0 +1,195 @@
+#include "order/shadow.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/check.h"
+
+namespace lw::order {
+namespace {
+
+// The cells of a coarse block that lie in a quarter, as cells of that quarter's fine block.
+CellMask refine(CellMask coarse, int quarter) {
+  CellMask fine = 0;
+  for (int cell = 0; cell < 8; ++cell) {
+    if (coarse >> (quarter * 8 + cell) & 1) fine |= 0xfu << (cell * 4);
+  }
+  return fine;
+}
+
+}  // namespace
+
+Region Region::make(uint64_t base, uint64_t bytes, ObjectId initial) {
+  Region region;
+  region.base = base >> kBlockShift << kBlockShift;
+  region.blocks = (base + bytes - region.base + (1u << kBlockShift) - 1) >> kBlockShift;
+  // Fresh pages are zero, which is a block with kInitial: untouched memory costs nothing.
+  void* raw = std::calloc(region.blocks + 1, sizeof(Block));
+  LW_CHECK(raw != nullptr, bytes);
+  region.block = {static_cast<Block*>(raw), std::free};
+  if (initial != kInitial) {
+    for (uint64_t i = 0; i < region.blocks; ++i) region.block[i].write = initial;
+  }
+  return region;
+}
+
+Detail& Shadow::detail(Block& block) {
+  if (block.detail == 0) block.detail = details_.take();
+  return details_[block.detail];
+}
+
+void Shadow::drop_detail_if_empty(Block& block) {
+  if (block.detail == 0) return;
+  const Detail& more = details_[block.detail];
+  if (more.writers != 0 || more.readers != 0 || more.fine != 0 || more.has_writes != 0) return;
+  details_.give(block.detail);
+  block.detail = 0;
+}
+
+void Shadow::writers(const Block& block, CellMask cells, std::vector<Touch>& out) const {
+  out.clear();
+  if (block.write != kMixed) {
+    out.push_back({block.write, cells});
+    return;
+  }
+  const Writers& all = writers_[details_[block.detail].writers];
+  while (cells != 0) {
+    const ObjectId id = all[__builtin_ctz(cells)];
+    CellMask same = 0;
+    for (int cell = 0; cell < kCellsPerBlock; ++cell) {
+      same |= static_cast<CellMask>(all[cell] == id) << cell;
+    }
+    out.push_back({id, same & cells});
+    cells &= ~same;
+  }
+}
+
+void Shadow::set_writer(Block& block, CellMask cells, ObjectId id) {
+  if (cells == 0 || block.write == id) return;
+  if (cells != kAllCells && block.write != kMixed) {
+    const uint32_t index = writers_.take();
+    writers_[index].fill(block.write);
+    detail(block).writers = index;
+    block.write = kMixed;
+  }
+  if (cells != kAllCells) {
+    Writers& all = writers_[details_[block.detail].writers];
+    CellMask same = 0;
+    for (int cell = 0; cell < kCellsPerBlock; ++cell) {
+      if (cells >> cell & 1) all[cell] = id;
+      same |= static_cast<CellMask>(all[cell] == id) << cell;
+    }
+    if (same != kAllCells) return;
+  }
+  if (block.write == kMixed) {
+    writers_.give(details_[block.detail].writers);
+    details_[block.detail].writers = 0;
+    drop_detail_if_empty(block);
+  }
+  block.write = id;
+}
+
+void Shadow::readers(const Block& block, std::vector<Touch>& out) const {
+  out.clear();
+  if (block.reader == 0) return;
+  out.push_back({block.reader, block.reader_cells});
+  if (block.detail == 0) return;
+  for (uint32_t c = details_[block.detail].readers; c != 0; c = chunks_[c].next) {
+    for (uint32_t i = 0; i < chunks_[c].used; ++i) {
+      out.push_back({chunks_[c].id[i], chunks_[c].cells[i]});
+    }
+  }
+}
+
+bool Shadow::reader_writes(const Block& block) const {
+  return block.detail != 0 && details_[block.detail].has_writes != 0;
+}
+
+void Shadow::add_reader(Block& block, CellMask cells, ObjectId id, bool writes) {
+  if (cells == 0) return;
+  if (writes) detail(block).has_writes = 1;
+  if (block.reader == 0 || block.reader == id) {
+    block.reader = id;
+    block.reader_cells |= cells;
+    return;
+  }
+  Detail& more = detail(block);
+  for (uint32_t c = more.readers; c != 0; c = chunks_[c].next) {
+    for (uint32_t i = 0; i < chunks_[c].used; ++i) {
+      if (chunks_[c].id[i] != id) continue;
+      chunks_[c].cells[i] |= cells;
+      return;
+    }
+  }
+  if (more.readers == 0 || chunks_[more.readers].used == ReaderChunk::kEntries) {
+    const uint32_t fresh = chunks_.take();
+    chunks_[fresh].next = more.readers;
+    more.readers = fresh;
+  }
+  ReaderChunk& chunk = chunks_[more.readers];
+  chunk.id[chunk.used] = id;
+  chunk.cells[chunk.used++] = cells;
+}
+
+void Shadow::free_readers(Block& block) {
+  block.reader = 0;
+  block.reader_cells = 0;
+  if (block.detail == 0) return;
+  Detail& more = details_[block.detail];
+  while (more.readers != 0) {
+    const uint32_t next = chunks_[more.readers].next;
+    chunks_.give(more.readers);
+    more.readers = next;
+  }
+  more.has_writes = 0;
+  drop_detail_if_empty(block);
+}
+
+void Shadow::set_readers(Block& block, const std::vector<Touch>& touches, bool has_writes) {
+  free_readers(block);
+  for (const Touch& touch : touches) add_reader(block, touch.cells, touch.id, has_writes);
+}
+
+void Shadow::split(Block& block) {
+  if (is_split(block)) return;
+  const uint32_t index = fine_.take();
+  std::vector<Touch> writes;
+  std::vector<Touch> reads;
+  writers(block, kAllCells, writes);
+  readers(block, reads);
+  const bool has_writes = reader_writes(block);
+  for (int quarter = 0; quarter < 4; ++quarter) {
+    Block& fine = fine_[index][quarter];
+    for (const Touch& touch : writes) set_writer(fine, refine(touch.cells, quarter), touch.id);
+    for (const Touch& touch : reads) {
+      add_reader(fine, refine(touch.cells, quarter), touch.id, has_writes);
+    }
+  }
+  free_readers(block);
+  set_writer(block, kAllCells, kSplit);
+  detail(block).fine = index;
+}
+
+Block& Shadow::fine(Block& block, int quarter) {
+  split(block);
+  return fine_[details_[block.detail].fine][quarter];
+}
+
+void Shadow::release(Block& block) {
+  free_readers(block);
+  if (is_split(block)) {
+    Detail& more = details_[block.detail];
+    for (Block& fine : fine_[more.fine]) release(fine);
+    fine_.give(more.fine);
+    more.fine = 0;
+    drop_detail_if_empty(block);
+    block.write = kInitial;
+  }
+  set_writer(block, kAllCells, kInitial);
+}
+
+size_t Shadow::bytes() const {
+  return details_.bytes() + chunks_.bytes() + writers_.bytes() + fine_.bytes();
+}
+
+}  // namespace lw::order

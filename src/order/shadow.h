@@ -1,0 +1,149 @@
+#pragma once
+// Shadow memory: which access objects touched which bytes last.
+//
+// 128 bytes of memory are one block of 16 bytes: the last write and the first reader, when one
+// object holds for the whole block; that is the common case and the only one the fast path knows.
+// What does not fit goes to a detail record: one id per 4-byte cell when several writers meet,
+// chunks of more readers, and, where accesses are narrower than a cell, four fine blocks with cells
+// of one byte. A fine block is a block like any other, so everything here works on (block, cells of
+// the block).
+//
+// A "reader" entry may also be a write: strong writes do not retire each other, so a cell can have
+// several that later accesses must be compared with (see strong.cpp).
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "order/object.h"
+
+namespace lw::order {
+
+using CellMask = uint32_t;  // bit i: cell i of a block
+inline constexpr CellMask kAllCells = 0xffffffffu;
+inline constexpr int kCellsPerBlock = 32;
+inline constexpr int kBlockShift = 7;  // coarse blocks: 128 bytes
+inline constexpr int kCoarse = 2;      // log2 of the bytes in a cell
+inline constexpr int kFine = 0;
+
+struct Block {
+  ObjectId write = kInitial;
+  ObjectId reader = 0;  // 0: none; then there are no readers in the detail either
+  CellMask reader_cells = 0;
+  uint32_t detail = 0;  // index, 0: none
+};
+static_assert(sizeof(Block) == 16);
+
+struct ReaderChunk {
+  static constexpr int kEntries = 15;
+  std::array<ObjectId, kEntries> id{};
+  std::array<CellMask, kEntries> cells{};
+  uint32_t used = 0;
+  uint32_t next = 0;
+};
+static_assert(sizeof(ReaderChunk) == 128);
+
+using Writers = std::array<ObjectId, kCellsPerBlock>;
+
+struct Detail {
+  uint32_t writers = 0;     // index of Writers, used while Block::write is kMixed
+  uint32_t readers = 0;     // first chunk
+  uint32_t fine = 0;        // index of the first of four fine blocks, while Block::write is kSplit
+  uint32_t has_writes = 0;  // some reader entry is a write
+};
+
+// Records of one type named by index; 0 is never handed out.
+template <class T>
+class Pool {
+ public:
+  Pool() : items_(1) {}
+  uint32_t take() {
+    if (free_.empty()) {
+      items_.emplace_back();
+      return static_cast<uint32_t>(items_.size() - 1);
+    }
+    const uint32_t index = free_.back();
+    free_.pop_back();
+    items_[index] = T{};
+    return index;
+  }
+  void give(uint32_t index) { free_.push_back(index); }
+  T& operator[](uint32_t index) { return items_[index]; }
+  const T& operator[](uint32_t index) const { return items_[index]; }
+  size_t bytes() const { return items_.capacity() * sizeof(T) + free_.capacity() * 4; }
+
+ private:
+  std::vector<T> items_;
+  std::vector<uint32_t> free_;
+};
+
+// A contiguous piece of memory with its blocks.
+struct Region {
+  uint64_t base = 0;  // of the first block: a multiple of 128
+  uint64_t blocks = 0;
+  std::unique_ptr<Block[], void (*)(void*)> block{nullptr, nullptr};
+
+  static Region make(uint64_t base, uint64_t bytes, ObjectId initial);
+  bool holds(uint64_t address) const { return (address - base) >> kBlockShift < blocks; }
+  Block* at(uint64_t address) { return &block[(address - base) >> kBlockShift]; }
+};
+
+// One entry of a cell list: what touched these cells.
+struct Touch {
+  ObjectId id;
+  CellMask cells;
+};
+
+class Shadow {
+ public:
+  // Who wrote last, for the cells in `cells`: one entry per writer.
+  void writers(const Block& block, CellMask cells, std::vector<Touch>& out) const;
+  void set_writer(Block& block, CellMask cells, ObjectId id);
+
+  // Readers (and strong writes) of the block, all of them.
+  void readers(const Block& block, std::vector<Touch>& out) const;
+  void add_reader(Block& block, CellMask cells, ObjectId id, bool writes);
+  void set_readers(Block& block, const std::vector<Touch>& touches, bool has_writes);
+  bool reader_writes(const Block& block) const;
+
+  // The fine block that holds bytes 32 * quarter .. + 31; made if need be.
+  Block& fine(Block& block, int quarter);
+  bool is_split(const Block& block) const { return block.write == kSplit; }
+  void split(Block& block);
+
+  void release(Block& block);  // frees everything that hangs on it
+  // Calls `visit(id)` for every id that the block holds.
+  template <class Visit>
+  void each_id(const Block& block, Visit visit) const;
+  size_t bytes() const;
+
+ private:
+  Detail& detail(Block& block);
+  void drop_detail_if_empty(Block& block);
+  void free_readers(Block& block);
+
+  Pool<Detail> details_;
+  Pool<ReaderChunk> chunks_;
+  Pool<Writers> writers_;
+  Pool<std::array<Block, 4>> fine_;
+};
+
+template <class Visit>
+void Shadow::each_id(const Block& block, Visit visit) const {
+  visit(block.write);
+  if (block.reader != 0) visit(block.reader);
+  if (block.detail == 0) return;
+  const Detail& more = details_[block.detail];
+  if (more.writers != 0) {
+    for (ObjectId id : writers_[more.writers]) visit(id);
+  }
+  for (uint32_t c = more.readers; c != 0; c = chunks_[c].next) {
+    for (uint32_t i = 0; i < chunks_[c].used; ++i) visit(chunks_[c].id[i]);
+  }
+  if (more.fine != 0) {
+    for (const Block& fine : fine_[more.fine]) each_id(fine, visit);
+  }
+}
+
+}  // namespace lw::order

@@ -1,0 +1,135 @@
+#pragma once
+// What the engine keeps of a warp: its release epoch, and what its lanes know.
+//
+// Lanes that know the same are one group: (mask, bundle, what they know of each other). A warp that
+// never diverged in its synchronisation is one group, and a barrier writes one pointer. A lane that
+// waits alone (an elected producer) splits off; meeting joins the groups again.
+//
+// The count goes up at every event that publishes in any view, and all lanes share it. So "known up
+// to count c" may be said of a lane outside the publishing mask if it has done nothing since the
+// warp last met: it will never do anything at a count up to c. Done "nothing" means no access in H,
+// and neither access nor control event (arrival, wait, issue) in C.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "order/object.h"
+#include "order/views.h"
+
+namespace lw::order {
+
+// Up to which count the lanes of one group know each lane of their own warp, by meeting inside the
+// warp; what came by way of barriers is in the bundle.
+class Met {
+ public:
+  uint32_t of(int lane) const { return ragged_ ? lane_[lane] : all_; }
+  bool uniform() const { return !ragged_; }
+  LaneMask at_least(uint32_t count) const;
+  uint32_t least() const;
+  void raise_all(uint32_t count);  // every lane of the warp
+  void raise(int lane, uint32_t count);
+  void join(const Met& other);
+  friend bool operator==(const Met& a, const Met& b);
+
+ private:
+  bool ragged_ = false;
+  uint32_t all_ = 0;
+  LaneCounts lane_{};
+};
+
+// The views that differ in what meeting gives them: E meets as H does.
+inline constexpr int kMets = 4;
+constexpr int met_index(View view) {
+  constexpr int kIndex[kViews] = {0, 1, 2, 0, 3};
+  return kIndex[static_cast<int>(view)];
+}
+
+struct LaneGroup {
+  LaneMask lanes = 0;
+  BundleRef bundle;
+  std::array<Met, kMets> met;
+  std::array<uint32_t, 2> fenced{};  // own accesses up to this count are in the async views
+
+  const Met& met_in(View view) const { return met[met_index(view)]; }
+  Met& met_in(View view) { return met[met_index(view)]; }
+  bool knows_the_same(const LaneGroup& other) const;
+};
+
+// The commits of one kind of asynchronous group. Numbers are given out per warp, so the order of
+// each lane's groups is kept and lanes that commit together stay equal. A copy belongs to its
+// lane's first commit with a number of at least the copy's stamp.
+struct AsyncGroups {
+  struct Commit {
+    LaneMask lanes;
+    uint32_t number;
+  };
+  uint32_t next = 1;            // stamp of a copy issued now
+  LaneCounts issued{};          // last stamp of each lane's copies
+  std::vector<Commit> commits;  // oldest first; those that all their lanes waited for are dropped
+
+  // The newest group that is complete if all but the newest `left` of this lane are; 0: none.
+  uint32_t complete(int lane, uint32_t left) const;
+  void commit(LaneMask lanes);
+  void forget(const LaneCounts& done);
+};
+
+// Milestones of a warp's own copies that its lanes have waited for. Each lane knows its own.
+struct AsyncMilestone {
+  Component component = 0;
+  LaneCounts done{};
+};
+
+struct WarpAsync {
+  AsyncGroups copies;  // cp.async
+  AsyncGroups bulk;
+  AsyncMilestone copied;
+  AsyncMilestone read;     // bulk sources may be overwritten
+  AsyncMilestone written;  // bulk results exist
+  // cp.async that a proxy fence of the same lane came after, by space of the fence.
+  std::array<LaneCounts, 2> fenced_copies{};
+};
+
+struct Cta;
+
+struct Warp {
+  static constexpr int kCached = 64;
+  struct Cached {
+    uint32_t op = 0xffffffffu;
+    uint32_t count = 0;
+    uint32_t code = 0;
+    ObjectId id = 0;
+  };
+
+  Cta* cta = nullptr;
+  uint16_t index = 0;
+  uint32_t bit = 0;            // in ObjectKey::ordered
+  uint64_t key = 0;            // upper half of an ObjectKey of this warp
+  uint32_t count = 1;          // the present release epoch
+  LaneMask since_access = 0;   // lanes with accesses since the warp last met as a whole
+  LaneMask since_control = 0;  // with accesses or control events since then
+  uint32_t met_access = 0;     // the count of that meeting
+  uint32_t met_control = 0;
+  LaneMask exists = 0;
+  LaneMask live = 0;
+  std::vector<LaneGroup> groups;
+  std::unique_ptr<WarpAsync> async;
+  std::array<Cached, kCached> cached;
+
+  Component steps() const { return index; }
+  void touch(LaneMask lanes) {
+    since_access |= lanes;
+    since_control |= lanes;
+  }
+  // Makes every group lie inside or outside `lanes`.
+  void split(LaneMask lanes);
+  // Joins groups that know the same.
+  void coalesce();
+  LaneGroup& group_of(int lane);
+  void exit(LaneMask lanes);
+  // All lanes that ever acted are in `lanes`.
+  bool is_whole(LaneMask lanes) const { return (exists & ~lanes) == 0; }
+};
+
+}  // namespace lw::order
