@@ -9,10 +9,11 @@ namespace lw::machine {
 using base::LaneMask;
 
 void AsyncGroups::issue(LaneMask lanes, const void* operation) {
+  ++issued_;
   for_each_value(
       lanes, [&](int lane) { return commits_[lane]; },
       [&](uint32_t group, LaneMask same) {
-        entries_.push_back({operation, same, group, false});
+        entries_.push_back({operation, issued_, same, group, false});
       });
 }
 
@@ -45,12 +46,10 @@ bool AsyncGroups::is_idle(LaneMask lanes) const {
                       [&](const Entry& entry) { return (entry.lanes & lanes) != 0; });
 }
 
-bool AsyncGroups::has_before(LaneMask lanes, const void* operation) const {
-  for (const Entry& entry : entries_) {
-    if (entry.operation == operation) return false;
-    if (entry.lanes & lanes) return true;
-  }
-  return false;
+bool AsyncGroups::has_before(LaneMask lanes, uint64_t place) const {
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    return entry.place <= place && (entry.lanes & lanes) != 0;
+  });
 }
 
 }  // namespace lw::machine

@@ -29,20 +29,24 @@ class AsyncGroups {
   bool is_done(base::LaneMask lanes, uint32_t left, CopyPart part) const;
   // Whether no operation of the lanes, committed or not, is unfinished.
   bool is_idle(base::LaneMask lanes) const;
-  // Whether an operation of the lanes that was issued before `operation` is unfinished.
-  bool has_before(base::LaneMask lanes, const void* operation) const;
+  // A place in the order of issue, and whether an operation of the lanes issued before it is
+  // unfinished.
+  uint64_t now() const { return issued_; }
+  bool has_before(base::LaneMask lanes, uint64_t place) const;
 
   uint32_t unfinished() const { return static_cast<uint32_t>(entries_.size()); }
 
  private:
   struct Entry {
     const void* operation;
+    uint64_t place;
     base::LaneMask lanes;
     uint32_t group;  // commits of these lanes before it was issued
     bool reads_done;
   };
   std::vector<Entry> entries_;  // in order of issue
   std::array<uint32_t, base::kWarpSize> commits_{};
+  uint64_t issued_ = 0;
 };
 
 }  // namespace lw::machine

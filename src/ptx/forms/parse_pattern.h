@@ -174,7 +174,7 @@ class PatternParser {
     const char first = spec.name.front();
     spec.written = first == 'd' || first == 'p' || first == 'q';
     spec.read = !spec.written;
-    spec.immediates = spec.read && !spec.negatable;
+    spec.immediates = spec.read;
     properties(spec);
     if (spec.shape == Shape::value) settle_type(spec);
     return spec;
@@ -201,6 +201,8 @@ class PatternParser {
     if (name.size() > 1 && name[0] == 'v' && is_digit(name[1])) {
       spec.length = Length::fixed;
       spec.count = number(name.substr(1));
+    } else if (name.starts_with("step")) {
+      spec.step = number(name.substr(4));
     } else if (name.starts_with("num")) {
       count_by_modifier(spec, name);
     } else if (!set_flag(spec, name) && !set_shape(spec, name) && !set_length(spec, name)) {
@@ -258,11 +260,26 @@ class PatternParser {
     spec.or_predicate = true;
   }
 
+  // `0..15`, or `4/8/16`.
   constexpr void range(OperandSpec& spec) {
-    spec.ranged = true;
-    spec.least = number(digits());
-    expect('.'), expect('.');
-    spec.most = number(digits());
+    const int first = number(digits());
+    if (at() == '.') {
+      expect('.'), expect('.');
+      spec.ranged = true;
+      spec.least = first;
+      spec.most = number(digits());
+      return;
+    }
+    add_value(spec, first);
+    while (at() == '/') {
+      ++place_;
+      add_value(spec, number(digits()));
+    }
+  }
+
+  static constexpr void add_value(OperandSpec& spec, int value) {
+    if (spec.value_count == static_cast<int>(spec.values.size())) throw "too many values";
+    spec.values[spec.value_count++] = value;
   }
 
   // `.type`, a list of types or of vector lengths, or a fixed type.

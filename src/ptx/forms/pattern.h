@@ -18,7 +18,8 @@
 //   .f32 .type     its type: a fixed one, or what the opcode has at that place. Without it p, q and
 //                  {!}c are predicates, others have `.type`, else the only type of the opcode
 //   wide           the register may be wider than the type; double: of twice its width
-//   reg imm        only a register, only an immediate; 0..15: an immediate in that range
+//   reg imm        only a register, only an immediate
+//   0..15 4/8/16   an immediate in that range, or one of these; step8: a multiple of 8
 //   any            also a special register, the address of a variable, a function
 //   address        a register or the address of a variable
 //   sink           may be `_`;  inout: read and written;  or.pred: or a predicate
@@ -32,6 +33,7 @@
 // Everything here is constexpr: forms.cpp parses each row at compile time, so that a malformed one
 // does not compile, and again at run time to keep the result.
 
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -100,9 +102,12 @@ struct OperandSpec {
   Length length = Length::scalar;
   int count = 1;  // of a fixed vector, or the factor of by_count
   int length_element = kNowhere;
-  bool ranged = false;
-  long long least = 0;
-  long long most = 0;
+  std::array<int, 4> values{};  // immediates allowed, if any are named
+  int value_count = 0;
+  bool ranged = false;  // or the range they are in
+  int least = 0;
+  int most = 0;
+  int step = 1;
 
   int group = kNowhere;          // optional as a whole
   int needs_element = kNowhere;  // `if`: there exactly if this element of the opcode is

@@ -1,0 +1,81 @@
+#pragma once
+// What the bulk and the tensor copies share: their operands, the checks of rule E-14, and the two
+// operations, a load that signals an mbarrier and a store that belongs to a bulk group.
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "machine/bulk_reduce.h"
+#include "machine/cta.h"
+#include "machine/machine.h"
+#include "machine/semantics/parallel_synchronization/mbarrier_site.h"
+#include "machine/semantics/shared_place.h"
+#include "order/event.h"
+
+namespace lw::machine {
+
+// Slots of an address operand at `more`, and its two bits in `detail`.
+inline constexpr uint32_t kSlotsOfAddress = 2;
+AddressOperand attached_address(const Op& op, const Warp& warp, uint32_t first_slot, int shift);
+
+// Checks that no live mbarrier object is under the bytes (E-3).
+bool is_free_of_objects(const Op& op, Warp& warp, uint32_t offset, uint32_t bytes, int lane);
+
+// The bytes at a global address, aligned to 16; null if the fault has been reported.
+std::byte* global_bytes(const Op& op, Warp& warp, uint64_t address, uint64_t bytes, int lane);
+
+// A copy into shared memory that completes by bytes on an mbarrier. What is copied is the
+// subclass's: it reads into what it keeps, then writes it.
+class SignalledLoad : public AsyncOperation {
+ public:
+  SignalledLoad(const Op& op, Warp& warp, uint32_t signal_offset, uint32_t bytes)
+      : op_(op), warp_(warp), signal_offset_(signal_offset), bytes_(bytes) {}
+  void perform_write(Machine& machine) final;
+
+  base::AsyncId order_id;  // the order engine's
+
+ protected:
+  virtual void write_shared() = 0;
+
+  const Op& op_;
+  Warp& warp_;
+
+ private:
+  uint32_t signal_offset_;
+  uint32_t bytes_;
+};
+
+// A copy or reduction out of shared memory that belongs to a bulk group of its lane.
+class GroupedStore : public AsyncOperation {
+ public:
+  GroupedStore(const Op& op, Warp& warp) : op_(op), warp_(warp) {}
+  void perform_read(Machine& machine) final;
+  void perform_write(Machine& machine) final;
+
+ protected:
+  virtual void read_shared() = 0;
+  virtual void write_global() = 0;
+
+  const Op& op_;
+  Warp& warp_;
+};
+
+void start_load(const Op& op, Warp& warp, int lane, MbarrierEntry& signal,
+                std::span<const order::AsyncAccess> accesses,
+                std::unique_ptr<SignalledLoad> operation);
+void start_store(const Op& op, Warp& warp, int lane, std::span<const order::AsyncAccess> accesses,
+                 std::unique_ptr<GroupedStore> operation);
+
+order::AsyncAccess shared_access(const Cta& cta, order::Kind kind,
+                                 std::span<const order::Range> ranges);
+order::AsyncAccess global_access(order::Kind kind, std::span<const order::Range> ranges,
+                                 uint32_t element_bytes);
+
+// The operation that a reduction's opcode names.
+std::optional<ReduceOp> reduce_op_of(const program::Decoder& decoder);
+
+// Multicast: only to the CTA itself is modelled. False if the copy shall not go on.
+bool check_multicast(const Op& op, Warp& warp, Slot mask, int lane);
+
+}  // namespace lw::machine
