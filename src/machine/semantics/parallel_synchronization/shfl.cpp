@@ -24,13 +24,15 @@ void perform(const Meeting& meeting, Warp& warp) {
     const Op& op = *part.op;
     const Slot* more = warp.program->more(op);
     LaneMask in_range = 0;
+    const auto kind = static_cast<Shuffle>(op.detail);
     for_each_lane(part.lanes, [&](int lane) {
-      const ShuffleSource from =
-          shuffle_source(static_cast<Shuffle>(op.detail), static_cast<uint32_t>(lane),
-                         warp.lanes<uint32_t>(op.b)[lane], warp.lanes<uint32_t>(more[0])[lane]);
-      const bool takes_part = (meeting.lanes() >> from.lane) & 1;
-      warp.lanes<uint32_t>(op.d)[lane] = takes_part ? values[from.lane] : undefined;
-      if (from.in_range) in_range |= 1u << lane;
+      const uint32_t c = warp.lanes<uint32_t>(more[0])[lane];
+      const int32_t target = shuffle_target(kind, lane, warp.lanes<uint32_t>(op.b)[lane], c);
+      const bool reaches = shuffle_in_range(kind, lane, target, c);
+      const int32_t from = reaches ? target & 31 : lane;
+      const bool takes_part = (meeting.lanes() >> from) & 1;
+      warp.lanes<uint32_t>(op.d)[lane] = takes_part ? values[from] : undefined;
+      if (reaches) in_range |= 1u << lane;
     });
     if (op.extra == 2) warp.set_predicate(more[1], part.lanes, in_range);
   }
@@ -44,8 +46,8 @@ Shuffle kind_of(const Decoder& decoder) {
 
 }  // namespace
 
-const Op* general_shfl(const Op& op, Warp& warp) {
-  return meet(op, warp, Meets::lanes, perform);
+void general_shfl(const Op* op, std::byte* registers, Warp& warp) {
+  return meeting_handlers<perform>.masked(op, registers, warp);
 }
 
 void bind_shfl_sync(Decoder& decoder) {
