@@ -171,13 +171,18 @@ class PatternParser {
     }
     spec.name = word();
     if (spec.name.empty()) throw "an operand has a name";
-    const char first = spec.name.front();
-    spec.written = first == 'd' || first == 'p' || first == 'q';
+    spec.written = is_result(spec.name);
     spec.read = !spec.written;
     spec.immediates = spec.read;
     properties(spec);
     if (spec.shape == Shape::value) settle_type(spec);
     return spec;
+  }
+
+  // `d`, `p` or `q`, perhaps with a number.
+  static constexpr bool is_result(std::string_view name) {
+    const bool letter = name[0] == 'd' || name[0] == 'p' || name[0] == 'q';
+    return letter && (name.size() == 1 || (name.size() == 2 && is_digit(name[1])));
   }
 
   constexpr void properties(OperandSpec& spec) {
@@ -298,8 +303,7 @@ class PatternParser {
 
   constexpr void settle_type(OperandSpec& spec) const {
     if (spec.fixed_type != Type::none || spec.type_element != kNowhere || spec.opaque) return;
-    const char first = spec.name.front();
-    if (spec.negatable || first == 'p' || first == 'q') {
+    if (spec.negatable || (spec.written && spec.name.front() != 'd')) {
       spec.fixed_type = Type::pred;
       return;
     }

@@ -9,8 +9,8 @@
 // set (PTX allows any order, except that of two from one list), types as a sequence. A group
 // {.a{.b}} is there as a whole or not at all; inner groups only with the outer one.
 //
-// Operands. The name tells the direction: one that begins with d, p or q is written, all others are
-// read. `[a]` is an address, `[a, c]` one with vectors behind it, `d|p` a pair, `d{|p}` one whose
+// Operands. The name tells the direction: d, p and q (d1, p2 ...) are written, all others are read.
+// `[a]` is an address, `[a, c]` one with vectors behind it, `d|p` a pair, `d{|p}` one whose
 // second half may be missing, `{, c}` an operand that may be missing, `{!}c` a predicate that may
 // be negated, `{.unified}` after an address the suffix of that name. Properties follow after
 // colons, words and dotted names in any order:

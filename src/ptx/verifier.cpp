@@ -1,0 +1,55 @@
+#include "ptx/verifier.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "ptx/verify/instruction.h"
+#include "ptx/verify/report.h"
+
+namespace lw::ptx {
+namespace {
+
+constexpr uint32_t kNewestMajor = 9;
+constexpr uint32_t kNewestMinor = 5;
+
+void check_header(const Module& module, VerifyReport& report) {
+  const bool newer = module.version_major > kNewestMajor ||
+                     (module.version_major == kNewestMajor && module.version_minor > kNewestMinor);
+  if (newer) {
+    report.at_line(
+        0, fmt::format("PTX {}.{} is newer than {}.{}, the last version known here",
+                       module.version_major, module.version_minor, kNewestMajor, kNewestMinor));
+  }
+  if (module.target.empty() || !parse_target(module.target[0])) {
+    report.at_line(0,
+                   fmt::format("`.target {}` names no architecture",
+                               module.target.empty() ? "" : module.target[0]),
+                   "write one such as `sm_90a`");
+  }
+}
+
+void check_function(const Module& module, const Function& function, std::vector<bool>& seen,
+                    VerifyReport& report) {
+  InstructionVerifier verifier(module, function, report);
+  for (const Instruction& instruction : function.instructions) {
+    if (report.full()) return;
+    if (!seen[instruction.opcode.value]) {
+      seen[instruction.opcode.value] = true;
+      check_requirements(module, function, instruction, report);
+    }
+    verifier.check(instruction);
+  }
+}
+
+}  // namespace
+
+bool verify(const Module& module, diagnose::Emitter& emitter) {
+  VerifyReport report(module, emitter);
+  check_header(module, report);
+  std::vector<bool> seen(module.opcodes.size());
+  for (const Function& function : module.functions) check_function(module, function, seen, report);
+  return report.clean();
+}
+
+}  // namespace lw::ptx

@@ -1,0 +1,50 @@
+#pragma once
+// One instruction against its row of forms.def.
+
+#include "ptx/forms/operands.h"
+#include "ptx/verify/report.h"
+#include "ptx/verify/targets.h"
+
+namespace lw::ptx {
+
+class InstructionVerifier {
+ public:
+  InstructionVerifier(const Module& module, const Function& function, VerifyReport& report)
+      : module_(module), function_(function), report_(report) {}
+
+  void check(const Instruction& instruction);
+
+ private:
+  void check_guard();
+  void check_operands(const Binding& binding);
+  void explain_misfit();
+  void check_operand(const OperandSpec& spec, const Operand& operand, size_t number);
+  void check_value(const OperandSpec& spec, const Operand& operand, size_t number);
+  void check_scalar(const OperandSpec& spec, Type type, const Operand& operand, size_t number);
+  void check_register(const OperandSpec& spec, Type type, const Operand& operand, size_t number);
+  void check_immediate(const OperandSpec& spec, Type type, const Operand& operand, size_t number);
+  void check_special(Type type, const Operand& operand, size_t number);
+  void check_symbol(Type type, const Operand& operand, size_t number);
+  void check_parts(const OperandSpec& spec, const Operand& operand, size_t number);
+  void check_address(const Operand& operand, size_t number);
+  void check_base_register(const Operand& operand, size_t number);
+  void check_base_variable(const Operand& operand, size_t number);
+  void check_call();
+  void check_arguments(const Operand& operand, size_t expected, std::string_view what);
+
+  // `operand 2, "%r1", ...` with the operand as printed.
+  void complain(const Operand& operand, size_t number, std::string message, std::string hint = "");
+
+  const Module& module_;
+  const Function& function_;
+  VerifyReport& report_;
+  const Instruction* instruction_ = nullptr;
+  const Opcode* opcode_ = nullptr;
+  const Pattern* pattern_ = nullptr;
+};
+
+// Version and target of an opcode; reported at `instruction`, the first that uses it.
+void check_requirements(const Module& module, const Function& function,
+                        const Instruction& instruction, VerifyReport& report);
+
+}  // namespace lw::ptx

@@ -1,0 +1,45 @@
+#include "ptx/verify/targets.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace lw::ptx {
+namespace {
+
+// sm_101 became sm_110 in PTX 9.0.
+int family_of(int number) { return number == 101 ? 11 : number / 10; }
+
+bool meets_one(const Target& target, const Target& needed) {
+  if (needed.suffix == ' ') return target.number >= needed.number;
+  if (needed.suffix == 'a') return target.number == needed.number && target.suffix == 'a';
+  const int number = target.number == 101 ? 110 : target.number;
+  return target.suffix != ' ' && family_of(target.number) == family_of(needed.number) &&
+         number >= needed.number;
+}
+
+}  // namespace
+
+std::optional<Target> parse_target(std::string_view name) {
+  if (!name.starts_with("sm_")) return std::nullopt;
+  name.remove_prefix(3);
+  Target target;
+  const char* end = name.data() + name.size();
+  const auto [stop, error] = std::from_chars(name.data(), end, target.number);
+  if (error != std::errc() || end - stop > 1) return std::nullopt;
+  if (stop != end) target.suffix = *stop;
+  const bool known = target.suffix == ' ' || target.suffix == 'a' || target.suffix == 'f';
+  return known ? std::optional(target) : std::nullopt;
+}
+
+bool meets(const Target& target, std::string_view needed) {
+  while (!needed.empty()) {
+    const std::string_view name = first_of(needed);
+    if (const auto one = parse_target(name); one && meets_one(target, *one)) return true;
+    needed.remove_prefix(std::min(name.size() + 1, needed.size()));
+  }
+  return false;
+}
+
+std::string_view first_of(std::string_view needed) { return needed.substr(0, needed.find(' ')); }
+
+}  // namespace lw::ptx
