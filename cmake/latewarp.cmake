@@ -9,9 +9,12 @@ target_compile_options(latewarp_flags INTERFACE
 target_include_directories(latewarp_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_link_libraries(latewarp_flags INTERFACE fmt::fmt Threads::Threads)
 
-# The build baseline is x86-64-v2; hot families are compiled again for AVX2 and AVX-512 (below).
+# The build baseline is x86-64-v2; hot families are compiled again for AVX2 and AVX-512 (below), whose
+# targets name their level: of two -march options the last would win, and this one comes last.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
-  target_compile_options(latewarp_flags INTERFACE -march=x86-64-v2)
+  set(level $<TARGET_PROPERTY:LATEWARP_VECTOR_LEVEL>)
+  target_compile_options(latewarp_flags INTERFACE
+    -march=x86-64-$<IF:$<BOOL:${level}>,${level},v2>)
 endif()
 
 # latewarp_library(order base diagnose): src/order/**/*.cpp but *_test.cpp and main.cpp become
@@ -57,7 +60,7 @@ function(latewarp_simd library files uses)
     add_library(${library}_${level} OBJECT ${files})
     target_link_libraries(${library}_${level} PRIVATE latewarp_flags ${uses})
     target_compile_definitions(${library}_${level} PRIVATE LW_SIMD_NAMESPACE=${level})
-    target_compile_options(${library}_${level} PRIVATE -march=x86-64-${level})
+    set_target_properties(${library}_${level} PROPERTIES LATEWARP_VECTOR_LEVEL ${level})
     if(level STREQUAL "v4")
       target_compile_options(${library}_${level} PRIVATE -mprefer-vector-width=512)
     endif()
