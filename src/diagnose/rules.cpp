@@ -34,6 +34,8 @@ const Rule& rule(RuleId id) {
   return kRules[index];
 }
 
+size_t rule_count() { return std::size(kRules); }
+
 std::optional<RuleId> find_rule(std::string_view text) {
   const std::string wanted = plain(text);
   for (size_t i = 1; i < std::size(kRules); ++i) {

@@ -2,6 +2,7 @@
 // The rule book as data: every edge between two accesses, and every finding about a missing one,
 // names a row of rules.def.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -35,6 +36,9 @@ struct Rule {
 
 // The row of a rule; kNone has an empty one.
 const Rule& rule(RuleId id);
+
+// Ids are 1 .. rule_count() - 1.
+size_t rule_count();
 
 // "B-1", "b-1" or "B1" to its id.
 std::optional<RuleId> find_rule(std::string_view text);

@@ -1,0 +1,46 @@
+// `latewarp explain RULE`: a row of the rule book.
+
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "diagnose/rules.h"
+
+namespace lw::cli {
+namespace {
+
+void print_field(std::string_view name, std::string_view text) {
+  if (!text.empty()) fmt::print("  {:<13} {}\n", name, text);
+}
+
+void print_rule(const diagnose::Rule& rule) {
+  fmt::print("{}  ({})\n", rule.id, diagnose::tier_name(rule.tier));
+  print_field("instructions", rule.instructions);
+  print_field("orders", rule.orders);
+  print_field("catches", rule.catches);
+  print_field("PTX ISA 9.1", rule.section);
+}
+
+void print_all() {
+  for (size_t i = 1; i < diagnose::rule_count(); ++i) {
+    const diagnose::Rule& rule = diagnose::rule(static_cast<diagnose::RuleId>(i));
+    fmt::print("{:<7} {}\n", rule.id, rule.instructions.empty() ? rule.orders : rule.instructions);
+  }
+}
+
+}  // namespace
+
+int explain(const std::string& text) {
+  if (text.empty()) {
+    print_all();
+    return kExitClean;
+  }
+  const auto id = diagnose::find_rule(text);
+  if (!id) {
+    fmt::print(stderr, "latewarp: there is no rule `{}`; `latewarp explain` lists them\n", text);
+    return kExitBadInput;
+  }
+  print_rule(diagnose::rule(*id));
+  return kExitClean;
+}
+
+}  // namespace lw::cli

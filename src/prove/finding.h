@@ -1,0 +1,69 @@
+#pragma once
+// What is told to the user, as ids: races grouped by the edge that is missing and the object it is
+// missing on, errors, conditions that fail. report/ turns ids into names and lines.
+
+#include <optional>
+#include <vector>
+
+#include "casefile/compare.h"
+#include "machine/fault.h"
+#include "order/facts.h"
+#include "prove/run.h"
+#include "schedule/hold.h"
+
+namespace lw::prove {
+
+// What two accesses race on. In a dynamic shared block, which has no names inside, it is what one
+// store writes.
+struct Object {
+  enum class Kind : uint8_t {
+    unknown,
+    shared_variable,
+    dynamic_shared,
+    buffer
+  } kind = Kind::unknown;
+  uint32_t launch = 0;  // of shared memory: whose
+  uint32_t index = 0;   // Program::shared, or Memory::buffers
+  uint64_t begin = 0;   // first byte, as an address
+  base::OpId writer;    // dynamic_shared: the instruction that writes it
+  friend bool operator==(const Object&, const Object&) = default;
+};
+
+enum class Hazard : uint8_t { read_after_write, write_after_read, write_after_write };
+
+// Two instructions that race, in the order in which one warp's own program has them.
+struct RacePair {
+  order::RaceGroup group;  // as the run had them
+  bool swapped = false;    // the run had the later one first
+
+  const order::Party& first() const { return swapped ? group.first.later : group.first.earlier; }
+  const order::Party& second() const { return swapped ? group.first.earlier : group.first.later; }
+};
+
+// A buffer that a held run leaves otherwise.
+struct ChangedOutput {
+  size_t buffer = 0;  // index into Case::buffers
+  casefile::Difference difference;
+};
+
+// A schedule that shows a race.
+struct Witness {
+  schedule::Hold hold;
+  schedule::HoldFate fate = schedule::HoldFate::not_reached;
+  std::vector<ChangedOutput> changed;
+  std::optional<machine::Fault> fault;  // the held run ends with an error that the other lacks
+};
+
+struct RaceFinding {
+  diagnose::RuleId rule = diagnose::RuleId::kNone;
+  diagnose::Tier tier = diagnose::Tier::kRace;
+  Hazard hazard = Hazard::read_after_write;
+  Object object;
+  bool in_all_schedules = true;
+  std::vector<RacePair> pairs;  // the first is told in full
+  order::Common common;         // the last synchronisation that both of the first pair follow
+  std::optional<Witness> witness;
+  uint32_t schedules_tried = 0;
+};
+
+}  // namespace lw::prove

@@ -1,0 +1,173 @@
+#include "prove/group.h"
+
+#include <algorithm>
+#include <set>
+
+#include "prove/objects.h"
+#include "schedule/line_index.h"
+
+namespace lw::prove {
+namespace {
+
+using order::Facts;
+using order::Party;
+using order::RaceGroup;
+
+// More groups than this are told without their story.
+constexpr size_t kMostWatches = 64;
+
+bool same_instructions(const RaceGroup& a, const RaceGroup& b) {
+  return a.first.space == b.first.space && std::minmax(a.first.earlier.op, a.first.later.op) ==
+                                               std::minmax(b.first.earlier.op, b.first.later.op);
+}
+
+// The story of a group, if it was rebuilt.
+const order::Story* story_of(const RaceGroup& group, const Facts& told) {
+  for (const order::Story& story : told.stories) {
+    const order::Race& race = story.race;
+    if (race.space == group.first.space && race.earlier.op == group.first.earlier.op &&
+        race.later.op == group.first.later.op) {
+      return &story;
+    }
+  }
+  return nullptr;
+}
+
+// Does one warp's own program have `b` before `a`?
+bool program_swaps(const Party& a, const Party& b, const Diary& diary) {
+  for (const Party& who : {b, a}) {
+    const uint64_t at_a = diary.position(who.cta, who.warp, a.op, a.execution);
+    const uint64_t at_b = diary.position(who.cta, who.warp, b.op, b.execution);
+    if (at_a != 0 && at_b != 0 && at_a != at_b) return at_b < at_a;
+  }
+  return false;
+}
+
+Hazard hazard_of(const RacePair& pair) {
+  if (pair.first().kind == order::Kind::kRead) return Hazard::write_after_read;
+  return pair.second().kind == order::Kind::kRead ? Hazard::read_after_write
+                                                  : Hazard::write_after_write;
+}
+
+void absorb(RaceGroup& into, const RaceGroup& from) {
+  into.bytes = std::max(into.bytes, from.bytes);
+  into.instances += from.instances;
+  into.ctas.insert(from.ctas.begin(), from.ctas.end());
+  const bool turned = into.first.earlier.op != from.first.earlier.op;
+  const auto& earlier = turned ? from.later_warps : from.earlier_warps;
+  const auto& later = turned ? from.earlier_warps : from.later_warps;
+  into.earlier_warps.insert(earlier.begin(), earlier.end());
+  into.later_warps.insert(later.begin(), later.end());
+  into.first.after_unforced |= from.first.after_unforced;
+}
+
+bool overlap(const RaceGroup& a, const RaceGroup& b) {
+  for (const order::Interval& x : a.addresses) {
+    for (const order::Interval& y : b.addresses) {
+      if (x.begin < y.end && y.begin < x.end) return true;
+    }
+  }
+  return false;
+}
+
+bool one_source_line(base::OpId a, base::OpId b, std::span<const program::Place> places) {
+  if (a == b) return true;
+  const auto lines_a = schedule::source_lines(places[a.value]);
+  const auto lines_b = schedule::source_lines(places[b.value]);
+  return !lines_a.empty() && !lines_b.empty() && lines_a.front().line == lines_b.front().line &&
+         lines_a.front().file == lines_b.front().file;
+}
+
+class Grouping {
+ public:
+  explicit Grouping(const Run& told) : told_(told), machine_(*told.set_up.machine) {}
+
+  void add(const RaceGroup& group) {
+    for (RacePair& pair : pairs_) {
+      if (!same_instructions(pair.group, group) || pair.group.first.rule != group.first.rule)
+        continue;
+      absorb(pair.group, group);
+      return;
+    }
+    RacePair pair{group, false};
+    if (const order::Story* story = story_of(group, told_.facts)) pair.group.first = story->race;
+    pair.group.first.after_unforced = group.first.after_unforced;
+    pair.swapped = program_swaps(pair.group.first.earlier, pair.group.first.later, told_.diary);
+    pairs_.push_back(std::move(pair));
+  }
+
+  std::vector<RaceFinding> findings() {
+    for (RacePair& pair : pairs_) place(std::move(pair));
+    return std::move(findings_);
+  }
+
+ private:
+  void place(RacePair pair) {
+    const order::Race& race = pair.group.first;
+    RaceFinding fresh;
+    fresh.rule = race.rule;
+    fresh.tier = race.tier;
+    fresh.hazard = hazard_of(pair);
+    fresh.object = object_of(machine_, race.space, race.later.cta, race.address);
+    fresh.in_all_schedules = !race.after_unforced;
+    const Party& writer = pair.second().kind == order::Kind::kRead ? pair.first() : pair.second();
+    if (fresh.object.kind == Object::Kind::dynamic_shared) fresh.object.writer = writer.op;
+    for (RaceFinding& finding : findings_) {
+      if (!belongs(fresh, pair, finding)) continue;
+      finding.in_all_schedules &= fresh.in_all_schedules;
+      finding.pairs.push_back(std::move(pair));
+      return;
+    }
+    if (const order::Story* story = story_of(pair.group, told_.facts)) fresh.common = story->common;
+    fresh.pairs.push_back(std::move(pair));
+    findings_.push_back(std::move(fresh));
+  }
+
+  bool belongs(const RaceFinding& fresh, const RacePair& pair, const RaceFinding& finding) const {
+    if (fresh.rule != finding.rule || fresh.tier != finding.tier ||
+        fresh.hazard != finding.hazard || fresh.object.kind != finding.object.kind ||
+        fresh.object.launch != finding.object.launch ||
+        fresh.object.index != finding.object.index) {
+      return false;
+    }
+    if (fresh.object.kind != Object::Kind::dynamic_shared) return true;
+    return one_source_line(fresh.object.writer, finding.object.writer, machine_.places()) ||
+           std::ranges::any_of(finding.pairs, [&](const RacePair& other) {
+             return overlap(other.group, pair.group);
+           });
+  }
+
+  const Run& told_;
+  machine::Machine& machine_;
+  std::vector<RacePair> pairs_;
+  std::vector<RaceFinding> findings_;
+};
+
+}  // namespace
+
+std::vector<RaceFinding> group_races(const Facts& facts, const Run& told) {
+  Grouping grouping(told);
+  for (const RaceGroup& group : facts.races) grouping.add(group);
+  return grouping.findings();
+}
+
+std::vector<order::Watch> watches_of(const Facts& facts) {
+  std::vector<order::Watch> watches;
+  for (const RaceGroup& group : facts.races) {
+    if (watches.size() == kMostWatches) break;
+    const order::Race& race = group.first;
+    watches.push_back({race.space, race.later.cta, race.address, race.address + race.bytes});
+  }
+  return watches;
+}
+
+std::vector<base::OpId> instructions_of(const Facts& facts) {
+  std::set<base::OpId> ops;
+  for (const RaceGroup& group : facts.races) {
+    ops.insert(group.first.earlier.op);
+    ops.insert(group.first.later.op);
+  }
+  return {ops.begin(), ops.end()};
+}
+
+}  // namespace lw::prove

@@ -1,0 +1,126 @@
+#include "prove/judge.h"
+
+#include <algorithm>
+
+#include "prove/group.h"
+#include "prove/poison.h"
+#include "prove/witness.h"
+
+namespace lw::prove {
+namespace {
+
+// Findings beyond this many get no witness of their own.
+constexpr size_t kMostWitnesses = 8;
+
+bool counts(diagnose::Tier tier, bool strict) {
+  return tier == diagnose::Tier::kRace || tier == diagnose::Tier::kError ||
+         (tier == diagnose::Tier::kStrict && strict);
+}
+
+// Runs the case again as it ran, with an eye on every race; what is told of a race comes from here.
+Run tell(const casefile::Inputs& inputs, const RunPlan& plan, const order::Facts& facts) {
+  RunPlan watching = plan;
+  watching.order->watches = watches_of(facts);
+  watching.watched = instructions_of(facts);
+  return run_again(inputs, watching);
+}
+
+void find_races(const casefile::Inputs& inputs, const RunPlan& plan, const JudgeOptions& options,
+                Answer& answer) {
+  if (answer.run.facts.races.empty()) return;
+  const Run told = tell(inputs, plan, answer.run.facts);
+  for (RaceFinding& finding : group_races(answer.run.facts, told)) {
+    if (counts(finding.tier, options.strict)) {
+      answer.races.push_back(std::move(finding));
+    } else if (finding.tier == diagnose::Tier::kNote) {
+      answer.notes.push_back(std::move(finding));
+    }
+  }
+}
+
+RunPlan unheld(RunPlan plan) {
+  plan.holds.clear();
+  plan.order.reset();
+  return plan;
+}
+
+bool is_deadlock(const std::optional<machine::Fault>& fault) {
+  return fault && (fault->kind == machine::FaultKind::deadlock ||
+                   fault->kind == machine::FaultKind::livelock);
+}
+
+Outcome outcome_of(const Answer& answer) {
+  const bool has_race = std::ranges::any_of(answer.races, [](const RaceFinding& finding) {
+    return finding.tier != diagnose::Tier::kError;
+  });
+  const auto& fault = answer.run.result.fault;
+  if (has_race) return Outcome::race;
+  if (!answer.races.empty() || !answer.run.facts.errors.empty() || answer.poison ||
+      (fault && !is_deadlock(fault))) {
+    return Outcome::error;
+  }
+  if (fault) return Outcome::deadlock;
+  if (answer.run.result.not_analysed || !answer.run.facts.not_modelled.empty()) {
+    return Outcome::not_analysed;
+  }
+  return Outcome::clean;
+}
+
+Extent extent_of(const Answer& answer, Outcome outcome) {
+  const order::Facts& facts = answer.run.facts;
+  if (outcome == Outcome::race) {
+    const bool all = std::ranges::any_of(answer.races, &RaceFinding::in_all_schedules);
+    return all ? Extent::all_schedules : Extent::this_matching;
+  }
+  const bool forced = facts.unforced.empty() && answer.run.result.schedule_values.empty();
+  return forced ? Extent::all_schedules : Extent::this_matching;
+}
+
+}  // namespace
+
+Answer judge(const casefile::Inputs& inputs, const RunPlan& plan, Run plain,
+             const JudgeOptions& options) {
+  Answer answer;
+  answer.run = std::move(plain);
+  answer.replayed = plan.holds;
+  if (!plan.holds.empty()) {
+    answer.replay_changes = changed_outputs(inputs, run_again(inputs, unheld(plan)), answer.run);
+  }
+  find_races(inputs, plan, options, answer);
+  answer.poison = find_poison(inputs, plan, answer.run);
+  const size_t witnesses = options.witness ? std::min(answer.races.size(), kMostWitnesses) : 0;
+  for (size_t i = 0; i < witnesses; ++i) find_witness(inputs, plan, answer.run, answer.races[i]);
+  answer.verdict.outcome = outcome_of(answer);
+  answer.verdict.extent = extent_of(answer, answer.verdict.outcome);
+  return answer;
+}
+
+std::string verdict_text(const Verdict& verdict) {
+  const bool all = verdict.extent == Extent::all_schedules;
+  switch (verdict.outcome) {
+    case Outcome::clean:
+      return all ? "clean, all schedules" : "clean, this matching";
+    case Outcome::race:
+      return all ? "race in all schedules" : "race in this matching";
+    case Outcome::error:
+      return all ? "error in all schedules" : "error in this matching";
+    case Outcome::deadlock:
+      return all ? "deadlock in all schedules" : "deadlock in this matching";
+    case Outcome::not_analysed:
+      break;
+  }
+  return "not analysed";
+}
+
+int exit_code(const Verdict& verdict, bool require_all_schedules) {
+  switch (verdict.outcome) {
+    case Outcome::clean:
+      return require_all_schedules && verdict.extent != Extent::all_schedules ? 1 : 0;
+    case Outcome::not_analysed:
+      return 3;
+    default:
+      return 1;
+  }
+}
+
+}  // namespace lw::prove

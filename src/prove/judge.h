@@ -1,0 +1,55 @@
+#pragma once
+// The verdict on a case: what one run, and the runs made to tell its findings, say together.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "prove/finding.h"
+#include "prove/run.h"
+
+namespace lw::prove {
+
+enum class Outcome : uint8_t { clean, race, error, deadlock, not_analysed };
+
+// For which schedules the outcome is known.
+enum class Extent : uint8_t { all_schedules, this_matching };
+
+struct Verdict {
+  Outcome outcome = Outcome::clean;
+  Extent extent = Extent::all_schedules;
+};
+
+// Reads of bytes that nobody wrote decide about outputs: two runs with other bytes there differ.
+struct PoisonFinding {
+  order::Unwritten read;  // the first such read
+  std::vector<ChangedOutput> changed;
+};
+
+// All that the report tells.
+struct Answer {
+  Run run;                         // the plain one; its machine names everything
+  std::vector<RaceFinding> races;  // counted tiers
+  std::vector<RaceFinding> notes;
+  std::optional<PoisonFinding> poison;
+  std::vector<schedule::Hold> replayed;  // holds the user asked for; fates are in `run`
+  // What those holds change against a run without them.
+  std::optional<std::vector<ChangedOutput>> replay_changes;
+  Verdict verdict;
+};
+
+struct JudgeOptions {
+  bool strict = false;
+  bool witness = true;
+};
+
+// The runs that follow the plain one, as far as they are needed, and the verdict.
+Answer judge(const casefile::Inputs& inputs, const RunPlan& plan, Run plain,
+             const JudgeOptions& options);
+
+std::string verdict_text(const Verdict& verdict);
+
+// The exit code of design section 3.3; `require_all_schedules` turns weaker cleans into 1.
+int exit_code(const Verdict& verdict, bool require_all_schedules);
+
+}  // namespace lw::prove

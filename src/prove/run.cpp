@@ -1,0 +1,94 @@
+#include "prove/run.h"
+
+#include "base/check.h"
+
+namespace lw::prove {
+namespace {
+
+std::unique_ptr<schedule::Chooser> make_chooser(const Schedule& schedule) {
+  if (schedule.kind == Schedule::Kind::random) return schedule::random_order(schedule.seed);
+  return schedule::steady(schedule.late);
+}
+
+// The scheduler, and a diary of what passes.
+class NotingPolicy final : public machine::Policy {
+ public:
+  NotingPolicy(schedule::Scheduler& scheduler, Diary& diary)
+      : scheduler_(scheduler), diary_(diary) {}
+
+  machine::Choice next(machine::Machine& machine) override { return scheduler_.next(machine); }
+  std::vector<base::OpId> watched() const override { return scheduler_.watched(); }
+  base::LaneMask reach(machine::Warp& warp, base::OpId instruction, uint64_t n,
+                       base::LaneMask lanes) override {
+    return scheduler_.reach(warp, instruction, n, lanes);
+  }
+  void passed(machine::Warp& warp, base::OpId instruction, uint64_t n,
+              base::LaneMask lanes) override {
+    diary_.note(warp.cta->id, warp.id, instruction, n);
+    scheduler_.passed(warp, instruction, n, lanes);
+  }
+  void performed(const machine::AsyncOperation& operation, machine::Milestone milestone) override {
+    scheduler_.performed(operation, milestone);
+  }
+  bool stuck(machine::Machine& machine) override { return scheduler_.stuck(machine); }
+
+ private:
+  schedule::Scheduler& scheduler_;
+  Diary& diary_;
+};
+
+void declare_buffers(const casefile::Inputs& inputs, const casefile::SetUp& set_up,
+                     order::Engine& engine) {
+  std::vector<bool> written(set_up.machine->memory().buffers().size(), true);
+  for (size_t i = 0; i < set_up.buffers.size(); ++i) {
+    written[set_up.buffers[i].value] = !inputs.contents[i].empty();
+  }
+  for (size_t i = 0; i < written.size(); ++i) {
+    const machine::Memory::Buffer& buffer = set_up.machine->memory().buffers()[i];
+    const uint64_t bytes = buffer.grows ? machine::Memory::kRegionBytes : buffer.size;
+    engine.declare_buffer(buffer.address, bytes, written[i]);
+  }
+}
+
+}  // namespace
+
+void Diary::note(base::CtaId cta, base::WarpId warp, base::OpId instruction, uint64_t n) {
+  const uint64_t position = ++count_[{cta.value, warp.value}];
+  positions_.try_emplace({cta.value, warp.value, instruction.value, n}, position);
+}
+
+uint64_t Diary::position(base::CtaId cta, base::WarpId warp, base::OpId instruction,
+                         uint64_t n) const {
+  auto it = positions_.find({cta.value, warp.value, instruction.value, n});
+  return it == positions_.end() ? 0 : it->second;
+}
+
+Run run_case(const casefile::Inputs& inputs, casefile::SetUp set_up, const RunPlan& plan) {
+  Run run;
+  run.set_up = std::move(set_up);
+  machine::Machine& machine = *run.set_up.machine;
+  std::optional<order::Engine> engine;
+  if (plan.order) engine.emplace(*plan.order, &machine.order_values());
+  if (engine) declare_buffers(inputs, run.set_up, *engine);
+
+  schedule::Scheduler scheduler(make_chooser(plan.schedule), plan.holds, plan.watched);
+  NotingPolicy policy(scheduler, run.diary);
+  run.result = machine.run(policy, engine ? &*engine : nullptr);
+  if (engine) run.facts = engine->finish();
+
+  for (size_t buffer : casefile::output_buffers(inputs.parts)) {
+    run.outputs.push_back(casefile::buffer_bytes(run.set_up, buffer));
+  }
+  for (size_t i = 0; i < plan.holds.size(); ++i) run.fates.push_back(scheduler.holds().fate(i));
+  run.memory_bytes = machine.memory().bytes_in_use() + (engine ? engine->memory_bytes() : 0);
+  return run;
+}
+
+Run run_again(const casefile::Inputs& inputs, const RunPlan& plan) {
+  diagnose::Emitter emitter;
+  auto set_up = casefile::set_up(inputs, plan.machine, emitter, plan.unwritten_fill);
+  LW_CHECK(set_up.has_value(), inputs.parts.name);
+  return run_case(inputs, std::move(*set_up), plan);
+}
+
+}  // namespace lw::prove

@@ -1,0 +1,107 @@
+#include "prove/witness.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace lw::prove {
+namespace {
+
+using order::Agent;
+using order::Party;
+using schedule::Hold;
+using schedule::Moment;
+using schedule::Point;
+
+constexpr uint32_t kMostRuns = 8;        // of one finding
+constexpr size_t kPairsTried = 4;        // instruction pairs, in the order of the finding
+constexpr uint64_t kLaterInstances = 2;  // executions after the first instance
+
+bool is_asynchronous(Agent agent) {
+  return agent == Agent::kCpAsync || agent == Agent::kBulkLoad || agent == Agent::kBulkStore;
+}
+
+// When the access of a party has happened.
+Moment moment_of(const Party& party) {
+  if (!is_asynchronous(party.agent)) return Moment::execution;
+  return party.kind == order::Kind::kRead ? Moment::read_done : Moment::write_done;
+}
+
+base::LaneMask lowest(base::LaneMask lanes) { return lanes & (~lanes + 1); }
+
+Point point_of(const Party& party, base::LaneMask lanes) {
+  return {party.cta, party.warp, lanes, party.op, std::max(1u, party.execution), moment_of(party)};
+}
+
+// Hold `a` until `b`. Lanes of one warp are told apart, whole warps otherwise.
+std::optional<Hold> hold_of(const Party& a, const Party& b) {
+  if (a.agent == Agent::kHost || b.agent == Agent::kHost) return std::nullopt;
+  const bool one_warp =
+      a.cta == b.cta && a.warp == b.warp && !is_asynchronous(a.agent) && !is_asynchronous(b.agent);
+  if (!one_warp) return Hold{point_of(a, base::kAllLanes), point_of(b, base::kAllLanes)};
+  const base::LaneMask held = lowest(a.lanes);
+  base::LaneMask until = lowest(b.lanes & ~held);
+  if (until == 0) return std::nullopt;
+  return Hold{point_of(a, held), point_of(b, until)};
+}
+
+// The holds worth trying, best first: the reversal of each pair's first instance, of later
+// instances, then the opposite holds.
+std::vector<Hold> candidates(const RaceFinding& finding) {
+  std::vector<Hold> holds;
+  auto add = [&](const std::optional<Hold>& hold, uint64_t later) {
+    if (!hold) return;
+    Hold shifted = *hold;
+    shifted.held.n += later;
+    shifted.until.n += later;
+    holds.push_back(shifted);
+  };
+  const size_t pairs = std::min(finding.pairs.size(), kPairsTried);
+  for (uint64_t later = 0; later <= kLaterInstances; ++later) {
+    for (size_t i = 0; i < pairs; ++i) {
+      const order::Race& race = finding.pairs[i].group.first;
+      add(hold_of(race.earlier, race.later), later);
+    }
+  }
+  const order::Race& race = finding.pairs.front().group.first;
+  add(hold_of(race.later, race.earlier), 0);
+  if (holds.size() > kMostRuns) {
+    std::swap(holds[kMostRuns - 1], holds.back());
+    holds.resize(kMostRuns);
+  }
+  return holds;
+}
+
+}  // namespace
+
+std::vector<ChangedOutput> changed_outputs(const casefile::Inputs& inputs, const Run& before,
+                                           const Run& after) {
+  std::vector<ChangedOutput> changed;
+  const std::vector<size_t> buffers = casefile::output_buffers(inputs.parts);
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const casefile::Buffer& buffer = inputs.parts.buffers[buffers[i]];
+    ChangedOutput output{buffers[i],
+                         casefile::difference(before.outputs[i], after.outputs[i], buffer.dtype)};
+    if (output.difference.changed > 0) changed.push_back(std::move(output));
+  }
+  return changed;
+}
+
+void find_witness(const casefile::Inputs& inputs, const RunPlan& plan, const Run& plain,
+                  RaceFinding& finding) {
+  RunPlan held = plan;
+  held.order.reset();
+  for (const Hold& hold : candidates(finding)) {
+    held.holds = plan.holds;
+    held.holds.push_back(hold);
+    const Run run = run_again(inputs, held);
+    ++finding.schedules_tried;
+    Witness witness{hold, run.fates.back(), changed_outputs(inputs, plain, run), std::nullopt};
+    if (run.result.fault && !plain.result.fault) witness.fault = run.result.fault;
+    if (witness.fate != schedule::HoldFate::met) continue;
+    if (witness.changed.empty() && !witness.fault) continue;
+    finding.witness = std::move(witness);
+    return;
+  }
+}
+
+}  // namespace lw::prove

@@ -1,0 +1,54 @@
+#include "report/reach.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace lw::report {
+namespace {
+
+std::string memory_words(uint64_t bytes) {
+  constexpr uint64_t kMebi = 1 << 20;
+  return fmt::format("{} MiB", counted((bytes + kMebi - 1) / kMebi));
+}
+
+}  // namespace
+
+std::vector<std::string> forms_used(Names& names) {
+  std::set<std::string> forms;
+  const auto places = names.machine().places();
+  for (uint32_t i = 0; i < places.size(); ++i) forms.insert(names.form(base::OpId(i)));
+  return {forms.begin(), forms.end()};
+}
+
+std::string reach_words(const prove::Answer& answer, Names& names) {
+  const machine::Reach& reach = answer.run.result.reach;
+  return fmt::format("{}, {}, {} run, {} checked, {} seen, {}", plural(reach.ctas, "CTA"),
+                     plural(reach.warps, "warp"), plural(reach.instructions, "instruction"),
+                     counted(answer.run.facts.accesses) + " accesses",
+                     plural(forms_used(names).size(), "form"),
+                     memory_words(answer.run.memory_bytes));
+}
+
+std::vector<std::string> assumption_words(const prove::Answer& answer, Names& names, bool strict) {
+  std::vector<std::string> sentences = answer.run.set_up.assumptions;
+  const order::Facts& facts = answer.run.facts;
+  if (!facts.unwritten.empty() && !answer.poison) {
+    const order::Unwritten& read = facts.unwritten.front();
+    sentences.push_back(
+        fmt::format("{} that nobody wrote were read, first at {}; with other bytes there the "
+                    "outputs are the same",
+                    plural(read.count, "byte"), names.line_text(read.party.op, {})));
+  }
+  if (!strict && facts.relied_on_practice > 0) {
+    sentences.push_back(
+        fmt::format("{} on what shipped kernels rely on and the PTX ISA does not "
+                    "promise; `--strict` asks for it",
+                    facts.relied_on_practice == 1
+                        ? std::string("1 edge stands")
+                        : fmt::format("{} edges stand", counted(facts.relied_on_practice))));
+  }
+  return sentences;
+}
+
+}  // namespace lw::report

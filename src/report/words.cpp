@@ -1,0 +1,292 @@
+#include "report/words.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "schedule/line_index.h"
+
+namespace lw::report {
+namespace {
+
+using order::Path;
+using prove::Hazard;
+using prove::RaceFinding;
+
+bool in_shared(const RaceFinding& finding) {
+  return finding.pairs.front().group.first.space == order::Space::kShared;
+}
+
+std::string_view first_word(Hazard hazard) {
+  return hazard == Hazard::write_after_read ? "read" : "write";
+}
+
+std::string_view second_word(Hazard hazard) {
+  return hazard == Hazard::read_after_write ? "read" : "write";
+}
+
+// What is there between the two, when it is not nothing.
+std::string_view path_words(Path path) {
+  switch (path) {
+    case Path::kNone:
+      return "nothing orders them";
+    case Path::kControl:
+      return "only relaxed operations connect them, and those order no memory";
+    case Path::kExecution:
+      return "a release of too small a scope, or a wait that acquires nothing, is all that "
+             "connects them";
+    case Path::kNoProxyFence:
+      return "they are ordered, but no proxy fence stands between the generic and the async proxy";
+  }
+  return "";
+}
+
+std::string common_object(const order::Common& common) {
+  switch (common.kind) {
+    case order::Common::Kind::kNamedBarrier:
+      return fmt::format("named barrier {}, generation {}", common.object, common.generation);
+    case order::Common::Kind::kMbarrier:
+      return fmt::format("the mbarrier at shared offset {}, phase {}", common.object,
+                         common.generation);
+    case order::Common::Kind::kWarpSync:
+      return "a `bar.warp.sync`";
+    case order::Common::Kind::kNone:
+      break;
+  }
+  return {};
+}
+
+std::string point_words(const schedule::Point& point, Names& names) {
+  std::string who = names.warp(point.cta, point.warp);
+  if (std::has_single_bit(point.lanes)) {
+    who = fmt::format("lane {} of {}", std::countr_zero(point.lanes), who);
+  }
+  return who;
+}
+
+std::string_view milestone_words(schedule::Moment moment) {
+  return moment == schedule::Moment::read_done ? "has read its source" : "has written its result";
+}
+
+std::string held_words(const schedule::Point& point, Names& names) {
+  const std::string who = point_words(point, names);
+  const std::string line = names.line_text(point.instruction, {});
+  if (point.moment == schedule::Moment::execution) {
+    return fmt::format("hold {} before {} ({} time)", who, line, ordinal(point.n));
+  }
+  return fmt::format("hold the copy that {} issues at {} ({} time) until it {}, back", who, line,
+                     ordinal(point.n), milestone_words(point.moment));
+}
+
+std::string until_words(const schedule::Point& point, Names& names) {
+  const std::string who = point_words(point, names);
+  const std::string line = names.line_text(point.instruction, {});
+  if (point.moment == schedule::Moment::execution) {
+    return fmt::format("until {} has passed {} ({} time)", who, line, ordinal(point.n));
+  }
+  return fmt::format("until the copy that {} issues at {} ({} time) {}", who, line,
+                     ordinal(point.n), milestone_words(point.moment));
+}
+
+std::string number_text(uint64_t bits, casefile::Dtype dtype) {
+  if (casefile::number_kind(dtype) == casefile::NumberKind::real) {
+    return fmt::format("{:.6g}", casefile::decode(bits, dtype));
+  }
+  if (casefile::number_kind(dtype) == casefile::NumberKind::signed_integer) {
+    return fmt::format("{:.0f}", casefile::decode(bits, dtype));
+  }
+  return fmt::format("{}", bits);
+}
+
+std::string unforced_text(const order::Unforced& unforced, Names& names) {
+  const std::string object =
+      unforced.named_barrier
+          ? fmt::format("named barrier {}, generation {}", unforced.object, unforced.generation)
+          : fmt::format("the object at {:#x}, phase {}", unforced.object, unforced.generation);
+  auto party = [&](const order::Party& who) {
+    return fmt::format("{} at {}", names.agent(who), names.line_text(who.op, {}));
+  };
+  return fmt::format("{} of CTA {}: nothing keeps {} behind {}", object, unforced.cta.value,
+                     party(unforced.second), party(unforced.first));
+}
+
+std::string_view fault_kind_words(machine::FaultKind kind) {
+  using Kind = machine::FaultKind;
+  switch (kind) {
+    case Kind::out_of_bounds:
+      return "access outside every buffer";
+    case Kind::misaligned:
+      return "misaligned access";
+    case Kind::trap:
+      return "trap";
+    case Kind::assertion:
+      return "assertion failed";
+    case Kind::barrier_misuse:
+      return "wrong use of a barrier";
+    case Kind::divergent_aligned:
+      return "an `.aligned` instruction without all lanes of the warp";
+    case Kind::wrong_mask:
+      return "wrong member mask";
+    case Kind::mbarrier_misuse:
+      return "wrong use of an mbarrier";
+    case Kind::group_misuse:
+      return "wrong use of an asynchronous group";
+    case Kind::bulk_misuse:
+      return "wrong bulk copy";
+    case Kind::tensor_map_invalid:
+      return "tensor map that cannot be used";
+    case Kind::register_misuse:
+      return "wrong use of registers";
+    case Kind::peer_misuse:
+      return "wrong use of another CTA's memory";
+    case Kind::deadlock:
+      return "nothing can run any more";
+    case Kind::livelock:
+      return "polling for what can never come";
+    case Kind::never_written:
+      return "outputs depend on bytes that nobody wrote";
+  }
+  return "";
+}
+
+// The rule of most faults of a kind; where they differ the fault states its own.
+diagnose::RuleId rule_of_kind(machine::FaultKind kind) {
+  using Kind = machine::FaultKind;
+  using diagnose::RuleId;
+  switch (kind) {
+    case Kind::out_of_bounds: return RuleId::kNone;
+    case Kind::misaligned: return RuleId::kNone;
+    case Kind::trap: return RuleId::kNone;
+    case Kind::assertion: return RuleId::kNone;
+    case Kind::barrier_misuse: return RuleId::kE9;
+    case Kind::divergent_aligned: return RuleId::kW11;
+    case Kind::wrong_mask: return RuleId::kW10;
+    case Kind::mbarrier_misuse: return RuleId::kE1;
+    case Kind::group_misuse: return RuleId::kE14;
+    case Kind::bulk_misuse: return RuleId::kE14;
+    case Kind::tensor_map_invalid: return RuleId::kE15;
+    case Kind::register_misuse: return RuleId::kE17;
+    case Kind::peer_misuse: return RuleId::kE12;
+    case Kind::deadlock: return RuleId::kE21;
+    case Kind::livelock: return RuleId::kE22;
+    case Kind::never_written: return RuleId::kE20;
+  }
+  return RuleId::kNone;
+}
+
+}  // namespace
+
+std::string hazard_code(const RaceFinding& finding) {
+  std::string_view hazard = "RAW";
+  if (finding.hazard == Hazard::write_after_read) hazard = "WAR";
+  if (finding.hazard == Hazard::write_after_write) hazard = "WAW";
+  return fmt::format("{}-{}", in_shared(finding) ? "SMEM" : "GMEM", hazard);
+}
+
+std::string headline(const RaceFinding& finding, Names& names) {
+  return fmt::format("{} memory {} of `{}` is not ordered before a later {}",
+                     in_shared(finding) ? "shared" : "global", first_word(finding.hazard),
+                     names.object(finding.object), second_word(finding.hazard));
+}
+
+std::string missing_edge(const RaceFinding& finding, Names& names) {
+  const Path path = finding.pairs.front().group.first.path;
+  const std::string object = common_object(finding.common);
+  if (object.empty()) return std::string(path_words(path));
+  const std::string after =
+      path == Path::kNone ? "nothing orders them after it" : std::string(path_words(path));
+  return fmt::format("both follow {} ({}); {}", object,
+                     names.line_text(finding.common.later_op, {}), after);
+}
+
+std::string hold_words(const schedule::Hold& hold, Names& names) {
+  return fmt::format("{} {}", held_words(hold.held, names), until_words(hold.until, names));
+}
+
+std::string_view fate_words(schedule::HoldFate fate) {
+  switch (fate) {
+    case schedule::HoldFate::not_reached:
+      return "never reached";
+    case schedule::HoldFate::was_late:
+      return "without effect: what it waits for had happened already";
+    case schedule::HoldFate::met:
+      return "met";
+    case schedule::HoldFate::let_go:
+      return "let go: it cannot be met, nothing else could run";
+  }
+  return "";
+}
+
+std::string change_words(const prove::ChangedOutput& changed, Names& names) {
+  const casefile::Buffer& buffer = names.inputs().parts.buffers[changed.buffer];
+  const casefile::Difference& difference = changed.difference;
+  std::string text = fmt::format("`{}`: {} of {} words change", buffer.name,
+                                 counted(difference.changed), counted(difference.words));
+  std::string_view separator = ", first ";
+  for (const casefile::Difference::Word& word : difference.first) {
+    text +=
+        fmt::format("{}[{}] {} -> {}", separator, word.index,
+                    number_text(word.before, buffer.dtype), number_text(word.after, buffer.dtype));
+    separator = ", ";
+  }
+  return text;
+}
+
+std::string_view fault_rule(const machine::Fault& fault) {
+  const bool stated = fault.rule != diagnose::RuleId::kNone;
+  return diagnose::rule(stated ? fault.rule : rule_of_kind(fault.kind)).id;
+}
+
+std::string fault_words(const machine::Fault& fault, Names& names) {
+  std::string text(fault_kind_words(fault.kind));
+  if (!fault.text.empty()) text += ": " + fault.text;
+  if (!fault.has_address) return text;
+  return fmt::format("{}, {} at address {:#x}", text, plural(fault.size_bytes, "byte"),
+                     fault.address) +
+         names.near(fault.address);
+}
+
+std::string waiting_words(const machine::Waiting& waiting, Names& names) {
+  std::string who = names.warp(waiting.cta, waiting.warp);
+  if (std::has_single_bit(waiting.lanes)) {
+    who = fmt::format("lane {} of {}", std::countr_zero(waiting.lanes), who);
+  }
+  return fmt::format("{} waits at {} for {}", who, names.line_text(waiting.wait.instruction, {}),
+                     waiting.what);
+}
+
+std::vector<Condition> conditions(const prove::Answer& answer, Names& names) {
+  std::vector<Condition> list;
+  for (const order::Unforced& unforced : answer.run.facts.unforced) {
+    list.push_back({std::string(diagnose::rule(unforced.rule).id), unforced_text(unforced, names)});
+  }
+  for (base::OpId op : answer.run.result.schedule_values) {
+    list.push_back({"D-7", fmt::format("`{}` at {} reads what another schedule would change",
+                                       names.instruction(op), names.line_text(op, {}))});
+  }
+  return list;
+}
+
+std::string not_analysed_words(const prove::Answer& answer, Names& names) {
+  using Kind = machine::NotAnalysed::Kind;
+  if (const auto& what = answer.run.result.not_analysed) {
+    switch (what->kind) {
+      case Kind::form:
+        return fmt::format("`{}` is not modelled: {}", names.instruction(what->instruction),
+                           what->reason);
+      case Kind::steps:
+        return "the budget of instructions is used up: " + what->reason;
+      case Kind::time:
+        return "the time limit is used up: " + what->reason;
+      case Kind::memory:
+        return "the memory limit is used up: " + what->reason;
+    }
+  }
+  if (!answer.run.facts.not_modelled.empty()) {
+    const order::NotModelled& what = answer.run.facts.not_modelled.front();
+    return fmt::format("what `{}` orders is not modelled", names.instruction(what.op));
+  }
+  return {};
+}
+
+}  // namespace lw::report

@@ -1,0 +1,42 @@
+#pragma once
+// Sentences that the text and the JSON report share.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "prove/judge.h"
+#include "report/names.h"
+
+namespace lw::report {
+
+// "SMEM-WAR"
+std::string hazard_code(const prove::RaceFinding& finding);
+
+// "shared memory read is not ordered before a later write"
+std::string headline(const prove::RaceFinding& finding, Names& names);
+
+// "both follow named barrier 2, generation 6 (line 198); nothing orders them after it"
+std::string missing_edge(const prove::RaceFinding& finding, Names& names);
+
+// "hold warp 3 (K1) before line 212 (3rd time) until warp 1 (K1) has passed line 171 (4th time)"
+std::string hold_words(const schedule::Hold& hold, Names& names);
+std::string_view fate_words(schedule::HoldFate fate);
+
+// "`out`: 12 of 1,024 words change, first [5] 1.25 -> 7"
+std::string change_words(const prove::ChangedOutput& changed, Names& names);
+
+std::string_view fault_rule(const machine::Fault& fault);  // id of a rule, or empty
+std::string fault_words(const machine::Fault& fault, Names& names);
+std::string waiting_words(const machine::Waiting& waiting, Names& names);
+
+// Why one run does not speak for all schedules; empty if it does.
+struct Condition {
+  std::string rule;  // "D-4"
+  std::string text;
+};
+std::vector<Condition> conditions(const prove::Answer& answer, Names& names);
+
+std::string not_analysed_words(const prove::Answer& answer, Names& names);
+
+}  // namespace lw::report
