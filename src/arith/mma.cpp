@@ -1,0 +1,287 @@
+#include "arith/mma.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "arith/fragments.h"
+#include "arith/vector_level.h"
+
+namespace lw::arith {
+
+namespace v2 {
+MmaFunction float_mma_function(const MmaForm& form, const MmaRules& rules);
+}
+namespace v3 {
+MmaFunction float_mma_function(const MmaForm& form, const MmaRules& rules);
+}
+namespace v4 {
+MmaFunction float_mma_function(const MmaForm& form, const MmaRules& rules);
+}
+
+namespace {
+
+using Registers = const void* const*;
+
+// A matrix of at most 16 x 256 elements, taken out of fragments; what is in it depends on the form.
+template <class Element>
+struct Matrix {
+  std::array<Element, 16 * 256> elements;
+  Element& at(int row, int column) { return elements[row * 256 + column]; }
+};
+
+template <class Word>
+Word& word_at(void* const* registers, int r, int lane) {
+  return static_cast<Word*>(registers[r])[lane];
+}
+template <class Word>
+Word word_at(Registers registers, int r, int lane) {
+  return static_cast<const Word*>(registers[r])[lane];
+}
+
+// Bits of element i of a register.
+uint32_t element_of(uint32_t word, int bits, int i) {
+  return bits == 32 ? word : (word >> (bits * i)) & ((1u << bits) - 1);
+}
+
+template <class Element, class Convert>
+void take_a(const Mma& self, Registers a, Matrix<Element>& matrix, Convert convert) {
+  int bits = element_bits(self.form.a);
+  for (int r = 0; r < self.a_registers; ++r)
+    for (int lane = 0; lane < 32; ++lane)
+      for (int i = 0; i < 32 / bits; ++i) {
+        Place place = place_in_a(self.form.shape.m, 32 / bits, lane, r, i);
+        matrix.at(place.row, place.column) =
+            convert(element_of(word_at<uint32_t>(a, r, lane), bits, i));
+      }
+}
+
+// B transposed: a row of the result is a column of B.
+template <class Element, class Convert>
+void take_b(const Mma& self, Registers b, Matrix<Element>& matrix, Convert convert) {
+  int bits = element_bits(self.form.b);
+  for (int r = 0; r < self.b_registers; ++r)
+    for (int lane = 0; lane < 32; ++lane)
+      for (int i = 0; i < 32 / bits; ++i) {
+        Place place = place_in_b(32 / bits, lane, r, i);
+        matrix.at(place.column, place.row) =
+            convert(element_of(word_at<uint32_t>(b, r, lane), bits, i));
+      }
+}
+
+// d = sum(row, column, c) for every element of an accumulator of 32-bit words. Results are kept
+// until all operands were read: registers of d may be operands.
+template <class Sum>
+void each_result(const Mma& self, Registers c, void* const* d, Sum sum) {
+  bool half = self.form.c == MmaType::kF16;
+  int count = half ? 2 : 1;
+  int bits = 32 / count;
+  uint32_t results[4][32] = {};
+  for (int r = 0; r < self.c_registers; ++r)
+    for (int lane = 0; lane < 32; ++lane)
+      for (int i = 0; i < count; ++i) {
+        Place place = place_in_c(count, lane, r, i);
+        uint32_t addend = element_of(word_at<uint32_t>(c, r, lane), bits, i);
+        results[r][lane] |= sum(place.row, place.column, addend) << (bits * i);
+      }
+  for (int r = 0; r < self.c_registers; ++r) std::memcpy(d[r], results[r], sizeof results[r]);
+}
+
+// --- floating point, any rules: one block_sum after another ---
+
+const Format& format_of(MmaType type) {
+  switch (type) {
+    case MmaType::kF16:
+      return kF16;
+    case MmaType::kBf16:
+      return kBf16;
+    case MmaType::kTf32:
+      return kTf32;
+    case MmaType::kE4m3:
+      return kE4m3;
+    default:
+      return kE5m2;
+  }
+}
+
+auto operand_code(MmaType type, bool emulated) {
+  return [=](uint32_t code) -> uint32_t {
+    if (type == MmaType::kTf32) return code >> 13;
+    if (!emulated) return code;
+    uint8_t byte = static_cast<uint8_t>(code);
+    return type == MmaType::kE4m3 ? f16_from_e4m3(byte) : f16_from_e5m2(byte);
+  };
+}
+
+uint32_t rounded_add(const Mma& self, uint32_t sum, uint32_t c) {
+  if (self.form.c != MmaType::kF16) return bits_of(canonical_nan(f32_of(sum) + f32_of(c)));
+  return f16_from_f32_rn(f32_from_f16(static_cast<uint16_t>(sum)) +
+                         f32_from_f16(static_cast<uint16_t>(c)));
+}
+
+// Index of the j-th product of a block.
+int product_of_block(const MmaRules& rules, int block, int j) {
+  return rules.emulated ? j / 2 * 4 + block * 2 + j % 2 : block * rules.block_length + j;
+}
+
+uint32_t sum_of_blocks(const Mma& self, const uint32_t* a, const uint32_t* b, uint32_t c) {
+  const MmaRules& rules = self.rules;
+  const Format& a_format = rules.emulated ? kF16 : format_of(self.form.a);
+  const Format& b_format = rules.emulated ? kF16 : format_of(self.form.b);
+  uint32_t sum = rules.emulated ? 0 : c;
+  std::array<uint32_t, 32> x, y;
+  size_t length = static_cast<size_t>(rules.block_length);
+  for (int block = 0; block < self.form.shape.k / rules.block_length; ++block) {
+    for (int j = 0; j < rules.block_length; ++j) {
+      int k = product_of_block(rules, block, j);
+      x[j] = a[k];
+      y[j] = b[k];
+    }
+    sum = block_sum(a_format, {x.data(), length}, b_format, {y.data(), length}, sum, rules.block);
+  }
+  return rules.emulated ? rounded_add(self, sum, c) : sum;
+}
+
+void plain_float_mma(const Mma& self, Registers a, Registers b, Registers c, void* const* d) {
+  Matrix<uint32_t> rows, columns;
+  take_a(self, a, rows, operand_code(self.form.a, self.rules.emulated));
+  take_b(self, b, columns, operand_code(self.form.b, self.rules.emulated));
+  each_result(self, c, d, [&](int row, int column, uint32_t addend) {
+    return sum_of_blocks(self, &rows.at(row, 0), &columns.at(column, 0), addend);
+  });
+}
+
+// --- integers: exact, modulo 2^32 or clamped once ---
+
+auto integer_code(MmaType type) {
+  int bits = element_bits(type);
+  bool is_signed = type == MmaType::kS8 || type == MmaType::kS4;
+  return [=](uint32_t code) -> int32_t {
+    if (!is_signed) return static_cast<int32_t>(code);
+    return static_cast<int32_t>(code << (32 - bits)) >> (32 - bits);
+  };
+}
+
+void integer_mma(const Mma& self, Registers a, Registers b, Registers c, void* const* d) {
+  Matrix<int32_t> rows, columns;
+  take_a(self, a, rows, integer_code(self.form.a));
+  take_b(self, b, columns, integer_code(self.form.b));
+  each_result(self, c, d, [&](int row, int column, uint32_t addend) {
+    const int32_t* x = &rows.at(row, 0);
+    const int32_t* y = &columns.at(column, 0);
+    int32_t products = 0;  // at most 64 * 2^16
+    for (int k = 0; k < self.form.shape.k; ++k) products += x[k] * y[k];
+    int64_t sum = int64_t{static_cast<int32_t>(addend)} + products;
+    if (self.form.satfinite) sum = std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX);
+    return static_cast<uint32_t>(sum);
+  });
+}
+
+// .b1: the number of set bits of the xor or the and of a row and a column.
+void bit_mma(const Mma& self, Registers a, Registers b, Registers c, void* const* d) {
+  int words = self.form.shape.k / 32;
+  int row_blocks = self.form.shape.m / 8;
+  each_result(self, c, d, [&](int row, int column, uint32_t addend) {
+    for (int w = 0; w < words; ++w) {
+      int t = w % 4;
+      uint32_t x = word_at<uint32_t>(a, w / 4 * row_blocks + row / 8, row % 8 * 4 + t);
+      uint32_t y = word_at<uint32_t>(b, w / 4, column * 4 + t);
+      uint32_t bits = self.form.bits == BitOperation::kXor ? x ^ y : x & y;
+      addend += static_cast<uint32_t>(std::popcount(bits));
+    }
+    return addend;
+  });
+}
+
+// --- f64: a chain of fma, k ascending ---
+
+void double_mma(const Mma& self, Registers a, Registers b, Registers c, void* const* d) {
+  double rows[16][16], columns[8][16], results[4][32];
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int r = 0; r < self.a_registers; ++r) {
+      Place place = place_in_a(self.form.shape.m, 1, lane, r, 0);
+      rows[place.row][place.column] = word_at<double>(a, r, lane);
+    }
+    for (int r = 0; r < self.b_registers; ++r) {
+      Place place = place_in_b(1, lane, r, 0);
+      columns[place.column][place.row] = word_at<double>(b, r, lane);
+    }
+  }
+  for (int r = 0; r < self.c_registers; ++r)
+    for (int lane = 0; lane < 32; ++lane) {
+      Place place = place_in_c(1, lane, r, 0);
+      double sum = word_at<double>(c, r, lane);
+      for (int k = 0; k < self.form.shape.k; ++k)
+        sum = std::fma(rows[place.row][k], columns[place.column][k], sum);
+      results[r][lane] = sum;
+    }
+  for (int r = 0; r < self.c_registers; ++r) std::memcpy(d[r], results[r], sizeof results[r]);
+}
+
+// --- which function a form has ---
+
+MmaFunction fast_float_function(const MmaForm& form, const MmaRules& rules) {
+  static const auto find =
+      choose_level(v2::float_mma_function, v3::float_mma_function, v4::float_mma_function);
+  return find(form, rules);
+}
+
+bool is_integer_form(const MmaForm& form) {
+  if (form.c != MmaType::kS32) return false;
+  MmaShape s = form.shape;
+  if (is_int8(form.a) && is_int8(form.b))
+    return s == MmaShape{8, 8, 16} || s == MmaShape{16, 8, 16} || s == MmaShape{16, 8, 32};
+  if (is_int4(form.a) && is_int4(form.b))
+    return s == MmaShape{8, 8, 32} || s == MmaShape{16, 8, 32} || s == MmaShape{16, 8, 64};
+  return false;
+}
+
+bool is_bit_form(const MmaForm& form) {
+  MmaShape s = form.shape;
+  return form.a == MmaType::kB1 && form.b == MmaType::kB1 && form.c == MmaType::kS32 &&
+         !form.satfinite &&
+         (s == MmaShape{8, 8, 128} || s == MmaShape{16, 8, 128} || s == MmaShape{16, 8, 256});
+}
+
+bool is_double_form(const MmaForm& form, MmaTarget target) {
+  MmaShape s = form.shape;
+  bool wide = s == MmaShape{16, 8, 4} || s == MmaShape{16, 8, 8} || s == MmaShape{16, 8, 16};
+  return form.a == MmaType::kF64 && form.b == MmaType::kF64 && form.c == MmaType::kF64 &&
+         (s == MmaShape{8, 8, 4} || (wide && target.sm >= 90));
+}
+
+// Registers of a lane that hold so many elements of a matrix.
+int registers_for(int elements, MmaType type) {
+  int per_register = std::max(1, 32 / element_bits(type));
+  return elements / 32 / per_register;
+}
+
+MmaFunction function_of(const MmaForm& form, MmaTarget target,
+                        const std::optional<MmaRules>& rules) {
+  if (rules) {
+    MmaFunction fast = fast_float_function(form, *rules);
+    return fast != nullptr ? fast : plain_float_mma;
+  }
+  if (is_integer_form(form)) return integer_mma;
+  if (is_bit_form(form)) return bit_mma;
+  return is_double_form(form, target) ? double_mma : nullptr;
+}
+
+}  // namespace
+
+std::optional<Mma> find_mma(const MmaForm& form, MmaTarget target) {
+  if (target.sm < 80) return std::nullopt;
+  std::optional<MmaRules> rules = mma_rules(form, target);
+  MmaFunction function = function_of(form, target, rules);
+  if (function == nullptr) return std::nullopt;
+  MmaShape s = form.shape;
+  return Mma{form,
+             rules.value_or(MmaRules{}),
+             function,
+             registers_for(s.m * s.k, form.a),
+             registers_for(s.n * s.k, form.b),
+             registers_for(s.m * s.n, form.c)};
+}
+
+}  // namespace lw::arith
