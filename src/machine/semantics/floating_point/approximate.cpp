@@ -1,8 +1,7 @@
 // PTX: Floating-Point Instructions: the `.approx` forms (div, rcp, sqrt, rsqrt, sin, cos, lg2, ex2,
 // tanh) and div.full.
 //
-// arith/mufu.h computes them bit for bit, the f32 functions of one operand on a whole warp at once:
-// a handler that runs some lanes computes all and keeps those.
+// arith/mufu.h computes them bit for bit, the f32 functions of one operand on a whole warp at once.
 
 #include <bit>
 
@@ -10,28 +9,12 @@
 #include "machine/dispatch.h"
 #include "machine/each_lane.h"
 #include "machine/semantics/emit.h"
-#include "machine/semantics/lanes.h"
+#include "machine/semantics/whole_warp.h"
 
 namespace lw::machine {
 namespace {
 
 using ptx::Mod;
-
-template <Mode mode, auto function>
-void whole_warp(const Op* op, std::byte* registers, Warp& warp) {
-  const uint32_t* a = once::lanes_at<uint32_t>(registers, op->a);
-  uint32_t* d = once::lanes_at<uint32_t>(registers, op->d);
-  if constexpr (mode == Mode::full) {
-    function(a, d);
-  } else {
-    function(a, warp.scratch);
-    for_each_lane(warp.active, [&](int lane) { d[lane] = warp.scratch[lane]; });
-  }
-  return next<mode>(op, registers, warp);
-}
-
-template <auto function>
-constexpr Handlers kWhole{&whole_warp<Mode::full, function>, &whole_warp<Mode::masked, function>};
 
 // d = function(a, b, .ftz)
 template <auto function>
@@ -53,7 +36,7 @@ void run_f64(const Op& op, Warp& warp) {
 
 template <auto plain, auto flushing>
 void bind_unit(Decoder& decoder) {
-  emit_2(decoder, decoder.has(Mod::ftz) ? kWhole<flushing> : kWhole<plain>);
+  emit_2(decoder, decoder.has(Mod::ftz) ? whole_warp<flushing, 1> : whole_warp<plain, 1>);
 }
 
 }  // namespace
@@ -81,9 +64,9 @@ void bind_ex2(Decoder& decoder) {
   bind_unit<arith::warp_ex2_approx, arith::warp_ex2_approx_ftz>(decoder);
 }
 // Flushing makes no difference to these.
-void bind_sin(Decoder& decoder) { emit_2(decoder, kWhole<arith::warp_sin_approx>); }
-void bind_cos(Decoder& decoder) { emit_2(decoder, kWhole<arith::warp_cos_approx>); }
-void bind_tanh(Decoder& decoder) { emit_2(decoder, kWhole<arith::warp_tanh_approx>); }
+void bind_sin(Decoder& decoder) { emit_2(decoder, whole_warp<arith::warp_sin_approx, 1>); }
+void bind_cos(Decoder& decoder) { emit_2(decoder, whole_warp<arith::warp_cos_approx, 1>); }
+void bind_tanh(Decoder& decoder) { emit_2(decoder, whole_warp<arith::warp_tanh_approx, 1>); }
 
 void bind_rcp_approx_f64(Decoder& decoder) {
   emit_2(decoder, plain_handlers<run_f64<arith::rcp_approx_ftz_f64>>);

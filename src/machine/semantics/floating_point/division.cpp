@@ -12,7 +12,7 @@
 #include "machine/each_lane.h"
 #include "machine/semantics/emit.h"
 #include "machine/semantics/floating_point/modes.h"
-#include "machine/semantics/lanes.h"
+#include "machine/semantics/whole_warp.h"
 
 namespace lw::machine {
 namespace {
@@ -53,25 +53,6 @@ using Binary32 = float (*)(float, float, FloatMode);
 using Unary64 = double (*)(double, FloatMode);
 using Binary64 = double (*)(double, double, FloatMode);
 
-using WarpDivision = void (*)(const uint32_t*, const uint32_t*, uint32_t*);
-
-template <Mode mode, WarpDivision function>
-void divide_warp(const Op* op, std::byte* registers, Warp& warp) {
-  const uint32_t* a = once::lanes_at<uint32_t>(registers, op->a);
-  const uint32_t* b = once::lanes_at<uint32_t>(registers, op->b);
-  uint32_t* d = once::lanes_at<uint32_t>(registers, op->d);
-  if constexpr (mode == Mode::full) {
-    function(a, b, d);
-  } else {
-    function(a, b, warp.scratch);
-    for_each_lane(warp.active, [&](int lane) { d[lane] = warp.scratch[lane]; });
-  }
-  return next<mode>(op, registers, warp);
-}
-template <WarpDivision function>
-constexpr Handlers kDivideWarp{&divide_warp<Mode::full, function>,
-                               &divide_warp<Mode::masked, function>};
-
 void emit_binary(Decoder& decoder, Handlers handlers) {
   decoder.emit(handlers, decoder.result(0), decoder.source(1), decoder.source(2)).detail =
       encode_mode(float_mode(decoder));
@@ -87,7 +68,7 @@ void bind_div_f32(Decoder& decoder) {
   const FloatMode mode = float_mode(decoder);
   if (mode.rounding != arith::Rounding::kNearestEven)
     return emit_binary(decoder, plain_handlers<run<float, 2, Binary32{div}>>);
-  emit_binary(decoder, mode.ftz ? kDivideWarp<arith::warp_div_ftz> : kDivideWarp<arith::warp_div>);
+  emit_binary(decoder, mode.ftz ? whole_warp<arith::warp_div_ftz, 2> : whole_warp<arith::warp_div, 2>);
 }
 void bind_rcp_f32(Decoder& decoder) {
   emit_unary(decoder, plain_handlers<run<float, 1, Unary32{rcp}>>);

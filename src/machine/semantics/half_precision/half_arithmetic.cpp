@@ -11,7 +11,7 @@
 #include "machine/dispatch.h"
 #include "machine/each_lane.h"
 #include "machine/semantics/emit.h"
-#include "machine/semantics/lanes.h"
+#include "machine/semantics/whole_warp.h"
 
 namespace lw::machine {
 namespace {
@@ -72,21 +72,6 @@ void run_lanes(const Op& op, Warp& warp) {
   });
 }
 
-// A function of arith/warp.h; a masked handler keeps the lanes that run.
-template <Mode mode, int operands, auto function>
-void whole_warp(const Op* op, std::byte* registers, Warp& warp) {
-  const uint32_t* a = once::lanes_at<uint32_t>(registers, op->a);
-  const uint32_t* b = once::lanes_at<uint32_t>(registers, op->b);
-  const uint32_t* c = once::lanes_at<uint32_t>(registers, op->c);
-  uint32_t* d = once::lanes_at<uint32_t>(registers, op->d);
-  uint32_t* result = mode == Mode::full ? d : warp.scratch;
-  if constexpr (operands == 2) function(a, b, result);
-  if constexpr (operands == 3) function(a, b, c, result);
-  if constexpr (mode == Mode::masked)
-    for_each_lane(warp.active, [&](int lane) { d[lane] = result[lane]; });
-  return next<mode>(op, registers, warp);
-}
-
 // --- binding ---
 
 template <int operands>
@@ -107,8 +92,7 @@ void bind(Decoder& decoder) {
 template <int operands, auto warp, auto function>
 void bind_fast(Decoder& decoder) {
   if ((encode_modes(decoder) & ~kPair) != 0) return bind<operands, function>(decoder);
-  emit<operands>(decoder, {&whole_warp<Mode::full, operands, warp>,
-                           &whole_warp<Mode::masked, operands, warp>});
+  emit<operands>(decoder, whole_warp<warp, operands>);
 }
 
 constexpr auto kAddF16 = [](Half a, Half b, Modes m) { return arith::add_f16(a, b, m.arithmetic); };

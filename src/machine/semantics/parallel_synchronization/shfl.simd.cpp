@@ -5,7 +5,7 @@
 namespace lw::machine::LW_SIMD_NAMESPACE {
 namespace {
 
-// d[lane] = a[from[lane]]
+// d[lane] = a[from[lane]]; d may be a.
 LW_ALWAYS_INLINE void permute(const uint32_t* a, const int32_t* from, uint32_t* d) {
 #if defined(__AVX512F__)
   const __m512i low = _mm512_load_si512(a);
@@ -15,7 +15,9 @@ LW_ALWAYS_INLINE void permute(const uint32_t* a, const int32_t* from, uint32_t* 
     _mm512_store_si512(d + lane, _mm512_permutex2var_epi32(low, index, high));
   }
 #else
-  for (int lane = 0; lane < kLanes; ++lane) d[lane] = a[from[lane]];
+  uint32_t values[kLanes];
+  for (int lane = 0; lane < kLanes; ++lane) values[lane] = a[lane];
+  for (int lane = 0; lane < kLanes; ++lane) d[lane] = values[from[lane]];
 #endif
 }
 
