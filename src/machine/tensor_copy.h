@@ -15,8 +15,9 @@
 //   - `.tf32` rounds to nearest even on a load, NaN gives 7fffe000; `.ftz` flushes nothing;
 //   - the innermost coordinate must be at a multiple of 16 bytes, and a store must not start at a
 //     negative coordinate: the hardware takes either for an illegal instruction.
-// misses: at the end of a row of 1-byte elements the hardware stores whole chunks of 16 bytes, past
-// the size of the tensor; we follow the manual and do not.
+// misses: where the last row part in a tensor does not end at 16 bytes, the hardware stores 1-byte
+// elements and reduces 2-byte ones in whole chunks of 16 bytes, past the size of the tensor; we
+// follow the manual and do not.
 //
 // Limits: interleaved layouts and im2col are refused by `tile_refusal`, never half done.
 
