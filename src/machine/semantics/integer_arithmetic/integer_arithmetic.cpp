@@ -119,6 +119,17 @@ Handlers ternary(Type type) {
     return elementwise<Function, T, T, T, T>;
   });
 }
+// 32 bits only, signed or not.
+template <class Function>
+Handlers words_2(Type type) {
+  return is_signed(type) ? elementwise<Function, int32_t, int32_t, int32_t>
+                         : elementwise<Function, uint32_t, uint32_t, uint32_t>;
+}
+template <class Function>
+Handlers words_3(Type type) {
+  return is_signed(type) ? elementwise<Function, int32_t, int32_t, int32_t, int32_t>
+                         : elementwise<Function, uint32_t, uint32_t, uint32_t, uint32_t>;
+}
 template <class Function>
 Handlers count_bits(Type type) {
   return with_bits(type, [](auto zero) { return elementwise<Function, uint32_t, decltype(zero)>; });
@@ -177,11 +188,11 @@ void bind_mad_sat(Decoder& decoder) {
 }
 void bind_mul24(Decoder& decoder) {
   emit_3(decoder,
-         decoder.has(Mod::lo) ? binary<Mul24Lo>(decoder.type()) : binary<Mul24Hi>(decoder.type()));
+         decoder.has(Mod::lo) ? words_2<Mul24Lo>(decoder.type()) : words_2<Mul24Hi>(decoder.type()));
 }
 void bind_mad24(Decoder& decoder) {
-  emit_4(decoder, decoder.has(Mod::lo) ? ternary<Mad24Lo>(decoder.type())
-                                       : ternary<Mad24Hi>(decoder.type()));
+  emit_4(decoder, decoder.has(Mod::lo) ? words_3<Mad24Lo>(decoder.type())
+                                       : words_3<Mad24Hi>(decoder.type()));
 }
 void bind_mad24_sat(Decoder& decoder) {
   emit_4(decoder, elementwise<Mad24HiSat, int32_t, int32_t, int32_t, int32_t>);
