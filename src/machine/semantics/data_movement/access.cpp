@@ -43,8 +43,14 @@ bool check_alignment(const Op& op, Warp& warp, const Lanes& lanes, uint32_t byte
 
 class Resolver {
  public:
-  Resolver(const Op& op, Warp& warp, const AccessShape& shape, order::Kind kind, LaneBytes& bytes)
-      : op_(op), warp_(warp), shape_(shape), kind_(kind), bytes_(bytes) {}
+  Resolver(const Op& op, Warp& warp, const AccessShape& shape, order::Kind kind, bool result_live,
+           LaneBytes& bytes)
+      : op_(op),
+        warp_(warp),
+        shape_(shape),
+        kind_(kind),
+        result_live_(result_live),
+        bytes_(bytes) {}
 
   bool run() {
     read_addresses(op_, warp_, shape_.wide_address, lanes_);
@@ -153,6 +159,7 @@ class Resolver {
     access.scope = shape_.scope;
     access.bytes = static_cast<uint8_t>(shape_.bytes());
     access.element_bytes = static_cast<uint8_t>(shape_.element_bytes());
+    access.result_live = result_live_;
     access.at = order::Addresses::each64(lanes_.place.data());
     if (kind_ == order::Kind::kWrite)
       warp_.machine->values().begin(op_, warp_, lanes_.place.data());
@@ -164,6 +171,7 @@ class Resolver {
   Warp& warp_;
   const AccessShape& shape_;
   order::Kind kind_;
+  bool result_live_;
   LaneBytes& bytes_;
   Lanes lanes_;
 };
@@ -211,9 +219,9 @@ AccessShape AccessShape::decode(uint16_t detail) {
   return shape;
 }
 
-bool locate(const Op& op, Warp& warp, const AccessShape& shape, order::Kind kind,
-            LaneBytes& bytes) {
-  return Resolver(op, warp, shape, kind, bytes).run();
+bool locate(const Op& op, Warp& warp, const AccessShape& shape, order::Kind kind, LaneBytes& bytes,
+            bool result_live) {
+  return Resolver(op, warp, shape, kind, result_live, bytes).run();
 }
 
 void general_load(const Op& op, Warp& warp) {

@@ -42,10 +42,17 @@ struct LaneBytes {
 
 // Resolves the addresses of the running lanes, tells the order engine of the access, and gives the
 // bytes. Returns false after reporting a fault. `kind` is what the access does to memory.
-bool locate(const Op& op, Warp& warp, const AccessShape& shape, order::Kind kind, LaneBytes& bytes);
+// `result_live`: whether the value read goes anywhere (a reduction's does not).
+bool locate(const Op& op, Warp& warp, const AccessShape& shape, order::Kind kind, LaneBytes& bytes,
+            bool result_live = true);
 
 void general_load(const Op& op, Warp& warp);
 void general_store(const Op& op, Warp& warp);
+
+// The parts of a shape that the modifiers of an instruction say.
+AccessSpace access_space(const program::Decoder& decoder, const program::Address& address);
+order::Scope access_scope(const program::Decoder& decoder, order::Scope otherwise);
+uint8_t access_vector_log2(const program::Decoder& decoder);
 
 // The slots of an Op's elements: `d` alone, or the list at `more`.
 inline const Slot* element_slots(const Op& op, const Warp& warp) {

@@ -40,6 +40,12 @@ order::Scope access_scope(const Decoder& decoder, order::Scope otherwise) {
   return decoder.has(Mod::sys) ? order::Scope::kSys : otherwise;
 }
 
+uint8_t access_vector_log2(const Decoder& decoder) {
+  if (decoder.has(Mod::v2)) return 1;
+  if (decoder.has(Mod::v4)) return 2;
+  return decoder.has(Mod::v8) ? 3 : 0;
+}
+
 namespace {
 
 Strength strength_of(const Decoder& decoder) {
@@ -49,19 +55,13 @@ Strength strength_of(const Decoder& decoder) {
   return strong ? Strength::kRelaxed : Strength::kWeak;
 }
 
-uint8_t vector_log2(const Decoder& decoder) {
-  if (decoder.has(Mod::v2)) return 1;
-  if (decoder.has(Mod::v4)) return 2;
-  return decoder.has(Mod::v8) ? 3 : 0;
-}
-
 AccessShape shape_of(const Decoder& decoder, const Address& address) {
   AccessShape shape;
   shape.space = access_space(decoder, address);
   shape.wide_address = address.wide;
   shape.element_log2 = static_cast<uint8_t>(
       std::countr_zero(static_cast<uint32_t>(ptx::bits_of(decoder.type())) / 8));
-  shape.vector_log2 = vector_log2(decoder);
+  shape.vector_log2 = access_vector_log2(decoder);
   shape.sign_extend = is_signed(decoder.type());
   shape.strength = strength_of(decoder);
   shape.scope = access_scope(decoder, order::Scope::kSys);
