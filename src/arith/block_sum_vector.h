@@ -36,19 +36,24 @@ LW_INLINE Term decode(I layout, int bias) {
   return {as_f(mantissa), (layout & INT32_MAX) == 0 ? broadcast(kZeroExponent) : exponent};
 }
 
-// The same with the value in place of the mantissa; `bias` 127, and no subnormals, or at most 15.
+// Narrow operands: 2^-32 <= |x| < 2^32, or zero, so that exponents fit bytes. A byte is the
+// exponent + 96, 64 to 127, and 0 for zero: the sum of two nonzero operands' is at least 128, any
+// other is less.
+inline constexpr int kByteBias = 96;
+inline constexpr int kFirstProductByte = 128;
+
+// The same with the value in place of the mantissa and the exponent as a byte. `bias` 127, where
+// the operands are known to be narrow, or at most 15.
 LW_INLINE Term decode_value(I layout, int bias) {
   I magnitude = layout & INT32_MAX;
   I field = magnitude >> 23;
-  I value = magnitude + (127 - bias) * (1 << 23);
-  if (bias != 127) {
-    I unit = broadcast((128 - bias) << 23);  // 2^(smallest exponent)
-    I subnormal = as_i(as_f(magnitude + unit) - as_f(unit));
-    value = field == 0 ? subnormal : value;
-    field = max(field, broadcast(1));
-  }
-  I exponent = magnitude == 0 ? broadcast(kZeroExponent) : field - bias;
-  return {as_f(value | (layout & INT32_MIN)), exponent};
+  I byte = magnitude == 0 ? I{} : field + (kByteBias - bias);
+  if (bias == 127) return {as_f(layout), byte};
+  I unit = broadcast((128 - bias) << 23);  // 2^(smallest exponent)
+  I subnormal = as_i(as_f(magnitude + unit) - as_f(unit));
+  I value = field == 0 ? subnormal : magnitude + ((127 - bias) << 23);
+  byte = (field == 0) & (magnitude != 0) ? broadcast(1 + kByteBias - bias) : byte;
+  return {as_f(value | (layout & INT32_MIN)), byte};
 }
 
 template <int kFractionBits>
@@ -112,6 +117,18 @@ LW_INLINE I accumulator_layout(I code) {
     return code;
 }
 
+// The accumulator of a narrow sum: its value and its exponent. A zero's exponent is below every
+// floor.
+template <BlockRules kRules>
+LW_INLINE Term decode_accumulator(I code) {
+  if constexpr (kRules.result == BlockRules::Result::kF16) {
+    Term c = decode_value(accumulator_layout<kRules.result>(code), kF16.bias);
+    return {c.mantissa, c.exponent - kByteBias};
+  } else {
+    return {as_f(code), ((code >> 23) & 255) - 127};
+  }
+}
+
 template <BlockRules kRules>
 LW_INLINE I finish(Total total, I largest) {
   using Result = BlockRules::Result;
@@ -163,27 +180,22 @@ LW_INLINE I block_sum(const Term* a, Column b, I c_code) {
   return finish<kRules>(total_of(first, second), largest);
 }
 
-// The narrow form, for f32 and f16 results. Nonzero operands have exponents of -50 to 50, so with
-// any product the scale and the result are normal f32; a block without products is c itself.
+// The narrow form. `largest_byte`: the largest sum of two exponent bytes of the block (of a
+// product, if it is kFirstProductByte or more). With any product the scale and the result are
+// normal f32; a block without one is c itself, which an f16 result needs no rule for.
 template <BlockRules kRules, class Order, int kBlock>
-LW_INLINE I block_sum_narrow(const Term* a, Column b, I c_code) {
+LW_INLINE I block_sum_narrow(const Term* a, const float* b, I largest_byte, I c_code) {
   constexpr bool kHalf = kRules.result == BlockRules::Result::kF16;
-  Term c = kHalf ? decode_value(accumulator_layout<kRules.result>(c_code), kF16.bias)
-                 : Term{as_f(c_code), ((c_code >> 23) & 255) - 127};
-  I products = broadcast(kZeroExponent);
-#pragma GCC unroll 32
-  for (int j = 0; j < Order::kCount; ++j) {
-    int k = Order::k(kBlock, j);
-    products = max(products, a[k].exponent + b.exponent[Order::offset(k)]);
-  }
-  I largest = max(max(products, c.exponent), broadcast(kHalf ? kRules.floor : -100));
+  Term c = decode_accumulator<kRules>(c_code);
+  I floor = broadcast(kHalf ? kRules.floor : -64);
+  I largest = max(max(largest_byte - 2 * kByteBias, c.exponent), floor);
   F scale = as_f((kRules.fraction_bits + 127 - largest) << 23);
   I first = to_i(c.mantissa * scale);
   I second{};
 #pragma GCC unroll 32
   for (int j = 0; j < Order::kCount; ++j) {
     int k = Order::k(kBlock, j);
-    I term = to_i(a[k].mantissa * b.mantissa[Order::offset(k)] * scale);
+    I term = to_i(a[k].mantissa * b[Order::offset(k)] * scale);
     (j % 2 == 0 ? first : second) += term;
   }
   Total total = total_of(first, second);
@@ -192,9 +204,8 @@ LW_INLINE I block_sum_narrow(const Term* a, Column b, I c_code) {
   } else {
     Cut cut = cut_to_24_bits(total.magnitude);
     I unit = (largest - kRules.fraction_bits + 127 + (cut.dropped & 8)) << 23;
-    I result = as_i(cut.value * as_f(unit));
-    result |= total.sign & INT32_MIN;
-    result = products < kAllZero ? c_code : result;
+    I result = as_i(cut.value * as_f(unit)) | (total.sign & INT32_MIN);
+    result = largest_byte < kFirstProductByte ? c_code : result;
     if constexpr (kRules.result == BlockRules::Result::kF32Reduced) result &= ~0x3ff;
     return (result & INT32_MAX) == 0 ? I{} : result;
   }

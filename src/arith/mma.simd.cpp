@@ -8,25 +8,34 @@
 
 #include "arith/mma.h"
 
+#include <algorithm>
+
 #include "arith/mma_form.h"
+#include "arith/mma_way.h"
 
 namespace lw::arith::LW_SIMD_NAMESPACE {
 
 namespace {
 
-using Registers = const void* const*;
-
-enum class Way { kNarrow, kWide, kSpecial };
-
+// By element of a lane's registers, then by lane (column * 4 + t). Narrow: exponent bytes of
+// columns 0-3 and of columns 4-7 in a word for each t.
 struct BPanel {
-  static constexpr int kElements = 32 * 8;  // at most 8 elements in the registers of a lane
-  alignas(64) float mantissa[kElements];
-  alignas(64) int32_t exponent[kElements];
-  alignas(64) float special[kElements];
+  static constexpr int kElements = 8;
+  alignas(64) float mantissa[kElements * 32];
+  alignas(64) int32_t exponent[kElements * 32];
+  alignas(64) float special[kElements * 32];
+  alignas(64) int32_t exponent_bytes[2][kElements * 4];
 };
 
-LW_INLINE I load_lanes(Registers registers, int r, int lane) {
-  return load(static_cast<const int32_t*>(registers[r]) + lane);
+using I4 = int32_t __attribute__((vector_size(16)));
+
+LW_INLINE void pack_exponents(BPanel& panel, int element) {
+  for (int group = 0; group < 2; ++group) {
+    I4 column[4];
+    std::memcpy(column, &panel.exponent[element * 32 + group * 16], sizeof column);
+    I4 words = column[0] | column[1] << 8 | column[2] << 16 | column[3] << 24;
+    std::memcpy(&panel.exponent_bytes[group][element * 4], &words, sizeof words);
+  }
 }
 
 template <MmaType kType, bool kEmulated, Way kWay>
@@ -39,7 +48,7 @@ LW_INLINE Term term_of(I layout) {
 
 template <class Form, Way kWay>
 LW_INLINE void fill_b(Registers b, BPanel& panel) {
-  for (int r = 0; r < Form::kBRegisters; ++r)
+  for (int r = 0; r < Form::kBRegisters; ++r) {
     for (int lane = 0; lane < 32; lane += kWidth) {
       I word = load_lanes(b, r, lane);
       for (int i = 0; i < Form::kPerRegister; ++i) {
@@ -52,6 +61,10 @@ LW_INLINE void fill_b(Registers b, BPanel& panel) {
           store(&panel.special[place], as_i(class_of<Form::kB, Form::kEmulated>(layout)));
       }
     }
+    if constexpr (kWay == Way::kNarrow)
+      for (int i = 0; i < Form::kPerRegister; ++i)
+        pack_exponents(panel, r * Form::kPerRegister + i);
+  }
 }
 
 // Four vectors of words of a pair of registers (rows 0-7 and 8-15), transposed: v[t] holds the
@@ -66,9 +79,14 @@ LW_INLINE void load_rows(Registers registers, int first, int second, int group, 
 
 template <int kK>
 struct APanel {
-  Term terms[kK];
+  Term terms[kK];  // narrow: the exponent byte four times
   F special[kK];
 };
+
+LW_INLINE I four_times(I byte) {
+  byte |= byte << 8;
+  return byte | byte << 16;
+}
 
 template <class Form, Way kWay>
 LW_INLINE void fill_a(Registers a, int group, APanel<Form::Products::kK>& panel) {
@@ -83,7 +101,9 @@ LW_INLINE void fill_a(Registers a, int group, APanel<Form::Products::kK>& panel)
       for (int i = 0; i < e; ++i) {
         I layout = element_layout<Form::kA, Form::kEmulated>(words[t], i);
         int k = block * 4 * e + t * e + i;
-        panel.terms[k] = term_of<Form::kA, Form::kEmulated, kWay>(layout);
+        Term term = term_of<Form::kA, Form::kEmulated, kWay>(layout);
+        if constexpr (kWay == Way::kNarrow) term.exponent = four_times(term.exponent);
+        panel.terms[k] = term;
         if constexpr (kWay == Way::kSpecial)
           panel.special[k] = class_of<Form::kA, Form::kEmulated>(layout);
       }
@@ -128,8 +148,43 @@ LW_INLINE I special_code(F value) {
   return value != value ? nan : kInfinity<kRules> | sign;
 }
 
+// The largest sums of exponent bytes of each block, for four columns.
+template <class Order>
+struct LargestBytes {
+  Bytes blocks[Order::kBlocks];
+
+  LW_INLINE I of(int block, int column) const {
+    return (reinterpret_cast<I>(blocks[block]) >> (column % 4 * 8)) & 255;
+  }
+};
+
+template <class Order>
+LW_INLINE LargestBytes<Order> largest_bytes(const APanel<Order::kK>& a, const BPanel& b,
+                                            int group) {
+  LargestBytes<Order> largest{};
+#pragma GCC unroll 4
+  for (int block = 0; block < Order::kBlocks; ++block)
+#pragma GCC unroll 32
+    for (int j = 0; j < Order::kCount; ++j) {
+      int k = Order::k(block, j);
+      int place = Order::offset(k) / 32 * 4 + Order::offset(k) % 4;
+      Bytes sum = reinterpret_cast<Bytes>(a.terms[k].exponent) +
+                  reinterpret_cast<Bytes>(broadcast(b.exponent_bytes[group][place]));
+      largest.blocks[block] = sum > largest.blocks[block] ? sum : largest.blocks[block];
+    }
+  return largest;
+}
+
+template <class Order>
+struct Operands {
+  const APanel<Order::kK>& a;
+  const BPanel& b;
+  LargestBytes<Order> largest;  // narrow only
+};
+
 template <BlockRules kRules, class Order, Way kWay, int kBlock>
-LW_INLINE I one_block(const APanel<Order::kK>& a, const BPanel& b, int column, I c) {
+LW_INLINE I one_block(const Operands<Order>& operands, int column, I c) {
+  const auto& [a, b, largest] = operands;
   Column place{b.mantissa + 4 * column, b.exponent + 4 * column};
   if constexpr (kWay == Way::kSpecial) {
     F special = special_sum<kRules, Order, kBlock>(a, b.special + 4 * column, c);
@@ -139,7 +194,8 @@ LW_INLINE I one_block(const APanel<Order::kK>& a, const BPanel& b, int column, I
   }
   I sum;
   if constexpr (kWay == Way::kNarrow)
-    sum = block_sum_narrow<kRules, Order, kBlock>(a.terms, place, c);
+    sum = block_sum_narrow<kRules, Order, kBlock>(a.terms, place.mantissa,
+                                                  largest.of(kBlock, column), c);
   else
     sum = block_sum<kRules, Order, kBlock>(a.terms, place, c);
   if constexpr (kBlock > 0)  // the block before may have overflowed
@@ -148,10 +204,10 @@ LW_INLINE I one_block(const APanel<Order::kK>& a, const BPanel& b, int column, I
 }
 
 template <BlockRules kRules, class Order, Way kWay, int kBlock = 0>
-LW_INLINE I all_blocks(const APanel<Order::kK>& a, const BPanel& b, int column, I c) {
-  I sum = one_block<kRules, Order, kWay, kBlock>(a, b, column, c);
+LW_INLINE I all_blocks(const Operands<Order>& operands, int column, I c) {
+  I sum = one_block<kRules, Order, kWay, kBlock>(operands, column, c);
   if constexpr (kBlock + 1 < Order::kBlocks)
-    return all_blocks<kRules, Order, kWay, kBlock + 1>(a, b, column, sum);
+    return all_blocks<kRules, Order, kWay, kBlock + 1>(operands, column, sum);
   else
     return sum;
 }
@@ -179,11 +235,11 @@ LW_INLINE I rounded_add(I sum, I c) {
 }
 
 template <BlockRules kRules, class Order, Way kWay>
-LW_INLINE I column_sum(const APanel<Order::kK>& a, const BPanel& b, int column, I c) {
+LW_INLINE I column_sum(const Operands<Order>& operands, int column, I c) {
   if constexpr (Order::kFromZero)
-    return rounded_add<kRules>(all_blocks<kRules, Order, kWay>(a, b, column, I{}), c);
+    return rounded_add<kRules>(all_blocks<kRules, Order, kWay>(operands, column, I{}), c);
   else
-    return all_blocks<kRules, Order, kWay>(a, b, column, c);
+    return all_blocks<kRules, Order, kWay>(operands, column, c);
 }
 
 // --- the tile ---
@@ -205,22 +261,27 @@ LW_INLINE void store_rows(Results& results, int first, int second, int group, I 
 template <BlockRules kRules, class Order, Way kWay>
 void sum_group(const APanel<Order::kK>& a, const BPanel& b, Registers c, int group,
                Results& results) {
+  constexpr int kSecond = kHalf<kRules> ? 1 : 2;
   I words[2][4];
   for (int half = 0; half < 2; ++half) {
+    int first = kHalf<kRules> ? 0 : half;
+    load_rows(c, first, first + kSecond, group, words[half]);
     if constexpr (kHalf<kRules>)
-      load_rows(c, 0, 1, group, words[half]);
-    else
-      load_rows(c, half, half + 2, group, words[half]);
-    for (int t = 0; t < 4; ++t) {
-      I code = words[half][t];
-      if constexpr (kHalf<kRules>) code = (half == 0 ? code : code >> 16) & 0xffff;
-      words[half][t] = column_sum<kRules, Order, kWay>(a, b, 2 * t + half, code);
+      for (I& word : words[half]) word = (half == 0 ? word : word >> 16) & 0xffff;
+  }
+  for (int columns = 0; columns < 2; ++columns) {
+    Operands<Order> operands{a, b, {}};
+    if constexpr (kWay == Way::kNarrow) operands.largest = largest_bytes<Order>(a, b, columns);
+    for (int column = 4 * columns; column < 4 * columns + 4; ++column) {
+      I& code = words[column % 2][column / 2];
+      code = column_sum<kRules, Order, kWay>(operands, column, code);
     }
-    if constexpr (!kHalf<kRules>) store_rows(results, half, half + 2, group, words[half]);
   }
   if constexpr (kHalf<kRules>) {
     for (int t = 0; t < 4; ++t) words[0][t] |= words[1][t] << 16;
     store_rows(results, 0, 1, group, words[0]);
+  } else {
+    for (int half = 0; half < 2; ++half) store_rows(results, half, half + 2, group, words[half]);
   }
 }
 
@@ -238,57 +299,18 @@ void sum_tile(Registers a, Registers b, Registers c, void* const* d) {
   for (int r = 0; r < (kHalf<kRules> ? 2 : 4); ++r) std::memcpy(d[r], results.lanes[r], 128);
 }
 
-// --- choosing the way ---
-
-// What the elements of some registers are like: lanes set where one is special, or not narrow.
-struct Survey {
-  I special{};
-  I far{};
-};
-
-template <MmaType kType, bool kEmulated>
-LW_INLINE void look_at(Survey& survey, Registers registers, int count) {
-  for (int r = 0; r < count; ++r)
-    for (int lane = 0; lane < 32; lane += kWidth) {
-      I word = load_lanes(registers, r, lane);
-      for (int i = 0; i < per_register(kType); ++i) {
-        I layout = element_layout<kType, kEmulated>(word, i);
-        survey.special |= is_special<kType, kEmulated>(layout);
-        if constexpr (kBias<kType, kEmulated> == 127) {
-          I magnitude = layout & INT32_MAX;
-          survey.far |=
-              (magnitude > (177 << 23)) | ((magnitude < ((127 - 50) << 23)) & (magnitude != 0));
-        }
-      }
-    }
-}
-
-template <BlockRules kRules>
-LW_INLINE void look_at_c(Survey& survey, Registers c) {
-  for (int r = 0; r < (kHalf<kRules> ? 2 : 4); ++r)
-    for (int lane = 0; lane < 32; lane += kWidth) {
-      I word = load_lanes(c, r, lane);
-      survey.special |= code_is_special<kRules>(word);
-      if constexpr (kHalf<kRules>) survey.special |= code_is_special<kRules>(word >> 16);
-    }
-}
-
-LW_INLINE bool any(I mask) {
-  int32_t all = 0;
-  for (int lane = 0; lane < kWidth; ++lane) all |= mask[lane];
-  return all != 0;
-}
+// --- one form ---
 
 template <class Form>
 void run(const Mma&, Registers a, Registers b, Registers c, void* const* d) {
-  Survey survey;
-  look_at<Form::kA, Form::kEmulated>(survey, a, Form::kARegisters);
-  look_at<Form::kB, Form::kEmulated>(survey, b, Form::kBRegisters);
-  look_at_c<Form::kBlockRules>(survey, c);
-  if (any(survey.special)) [[unlikely]]
+  constexpr MmaType kC = kHalf<Form::kBlockRules> ? MmaType::kF16 : MmaType::kF32;
+  Way way = std::max(
+      {way_of<Form::kA>(a, Form::kARegisters), way_of<Form::kB>(b, Form::kBRegisters),
+       way_of<kC>(c, kC == MmaType::kF16 ? 2 : 4)});
+  if (way == Way::kSpecial) [[unlikely]]
     return sum_tile<Form, Way::kSpecial>(a, b, c, d);
   if constexpr (Form::kMayBeNarrow)
-    if (Form::kAlwaysNarrow || !any(survey.far)) return sum_tile<Form, Way::kNarrow>(a, b, c, d);
+    if (Form::kAlwaysNarrow || way == Way::kNarrow) return sum_tile<Form, Way::kNarrow>(a, b, c, d);
   if constexpr (!Form::kAlwaysNarrow) sum_tile<Form, Way::kWide>(a, b, c, d);
 }
 

@@ -26,6 +26,8 @@ namespace LW_SIMD_NAMESPACE {
 using F = float __attribute__((vector_size(4 * kWidth)));
 using I = int32_t __attribute__((vector_size(4 * kWidth)));
 using U = uint32_t __attribute__((vector_size(4 * kWidth)));
+using Shorts = uint16_t __attribute__((vector_size(4 * kWidth)));
+using Bytes = uint8_t __attribute__((vector_size(4 * kWidth)));
 
 LW_INLINE F as_f(I x) { return reinterpret_cast<F>(x); }
 LW_INLINE I as_i(F x) { return reinterpret_cast<I>(x); }
