@@ -22,7 +22,7 @@ ObjectId issue(Core& core, Warp& warp, const Deed& deed, LaneId lane, const Asyn
   const ObjectId id = core.async_object(warp, deed, agent_shape(lane), component, count);
   Doing doing{core, warp};
   doing.id = id;
-  doing.key = core.objects.key(id).key;
+  doing.key = async_doing_key(warp);
   doing.async_proxy = doing.alone = true;
   doing.strong = deed.strong;
   doing.space = access.space;

@@ -54,10 +54,7 @@ void report(const Doing& doing, const Object& earlier, const Cells& cells, const
   race.bytes = static_cast<uint32_t>(stretch.end - stretch.begin) << cells.shift;
   race.after_unforced = doing.core.findings.any_unforced();
   if (doing.core.values != nullptr) race.later.execution = doing.core.values->execution();
-  if (race.tier == Tier::kStrict && !doing.core.options.strict) {
-    return doing.core.findings.relied_on_practice(race.earlier.op, race.later.op);
-  }
-  doing.core.findings.race(race, doing.serial);
+  doing.core.report_race(race, doing.serial);
 }
 
 // Do both stores leave the same bytes (M-22)?

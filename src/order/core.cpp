@@ -57,7 +57,7 @@ ObjectId Core::async_object(Warp& warp, const Deed& deed, const Shape& shape, Co
   object.component = component;
   object.count = count;
   // Program order says nothing of it: a code that no lanes have.
-  return objects.add(object, warp.key | shape_code(ShapeKind::kAgent, 0));
+  return objects.add(object, async_object_key(warp));
 }
 
 Shape Core::uniform_shape(LaneMask lanes, ShapeKind kind) {
@@ -82,6 +82,14 @@ Shape Core::each_shape(const EachShape& each) {
   shape.base = objects.add_each(each);
   shape.code = shape_code(shape.kind, shape.base);
   return shape;
+}
+
+void Core::report_race(const Race& race, uint64_t serial) {
+  if (race.tier == Tier::kStrict && !options.strict) {
+    return findings.relied_on_practice(race.earlier.op, race.later.op);
+  }
+  if (options.sink != nullptr) options.sink->race(race);
+  findings.race(race, serial);
 }
 
 WarpAsync& Core::async_of(Warp& warp) {

@@ -125,6 +125,7 @@ struct Core {
   Shape uniform_shape(LaneMask lanes, ShapeKind kind);
   Shape each_shape(const EachShape& each);
   Shape shape_of(const EachShape& each);  // the simplest that fits
+  void report_race(const Race& race, uint64_t serial);
   bool grid_is_over(const Cta& cta, uint32_t earlier_cta) const;
   void collect_if_due() {
     if (objects.live() >= collect_at) collect();

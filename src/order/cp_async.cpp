@@ -32,7 +32,7 @@ void copy_side(Core& core, Warp& warp, OpId op, Kind kind, Space space, const Ea
       core.async_object(warp, deed, shape, async.copied.component, async.copies.next);
   Doing doing{core, warp};
   doing.id = id;
-  doing.key = core.objects.key(id).key;
+  doing.key = async_doing_key(warp);
   doing.alone = true;
   doing.space = space;
   doing.lanes = each.lanes;

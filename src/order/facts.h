@@ -59,6 +59,13 @@ struct Race {
   bool after_unforced = false;  // an earlier match was not forced: holds in this matching only
 };
 
+// Receives each racing stretch as it is found, ungrouped; for tests and for the replay.
+class RaceSink {
+ public:
+  virtual ~RaceSink() = default;
+  virtual void race(const Race& race) = 0;
+};
+
 // A release or an acquire of one of the two parties, between its access and the end (see Story).
 struct SyncStep {
   enum class Kind : uint8_t {

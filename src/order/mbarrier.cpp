@@ -106,10 +106,9 @@ void check_end(Core& core, const MbarrierState& state, Warp& warp, OpId op, Lane
     const bool execution = knows_event(warp, lane, use, View::kExecution);
     race.path = execution ? Path::kExecution : Path::kControl;
     race.tier = Tier::kStrict;
-    if (!core.options.strict) return core.findings.relied_on_practice(use.op, op);
-    return core.findings.race(race, ++core.findings.facts().accesses);
+    return core.report_race(race, ++core.findings.facts().accesses);
   }
-  core.findings.race(race, ++core.findings.facts().accesses);
+  core.report_race(race, ++core.findings.facts().accesses);
   Unforced fact{RuleId::kD3c, CtaId{warp.cta->id}, false,      state.offset,
                 state.phase,  race.earlier,        race.later, 0};
   core.findings.unforced(fact);
@@ -153,7 +152,7 @@ void use_object(Core& core, MbarrierState& state, Warp& warp, OpId op, LaneMask 
     race.later = party_of(warp, op, lanes, warp.count);
     race.address = state.offset;
     race.bytes = kObjectBytes;
-    core.findings.race(race, ++core.findings.facts().accesses);
+    core.report_race(race, ++core.findings.facts().accesses);
     state.init_known = kAllLanes;  // reported once
   }
 }

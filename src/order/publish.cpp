@@ -97,7 +97,7 @@ bool fence_is_uniform(const Warp& warp, const LaneGroup& group, int space) {
 
 // The common case: one group publishes, and nobody outside has acted since the warp met.
 const LaneGroup* sole_publisher(const Warp& warp, LaneMask lanes) {
-  if ((warp.since_control & ~lanes) != 0) return nullptr;
+  if (((warp.since_access | warp.since_control) & ~lanes) != 0) return nullptr;
   const LaneGroup* sole = nullptr;
   for (const LaneGroup& group : warp.groups) {
     if ((group.lanes & lanes) == 0) continue;

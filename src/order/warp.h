@@ -132,4 +132,13 @@ struct Warp {
   bool is_whole(LaneMask lanes) const { return (exists & ~lanes) == 0; }
 };
 
+// Program order says nothing of an asynchronous operation, not even of two by the same instruction:
+// the key of its object and the key it is checked by match nothing.
+inline uint64_t async_object_key(const Warp& warp) {
+  return warp.key | shape_code(ShapeKind::kAgent, 0);
+}
+inline uint64_t async_doing_key(const Warp& warp) {
+  return warp.key | shape_code(ShapeKind::kAgent, 1);
+}
+
 }  // namespace lw::order

@@ -1,0 +1,296 @@
+#include "reference.h"
+
+#include <algorithm>
+
+namespace lw::reference_order {
+
+void Knowledge::join(const Knowledge& other) {
+  if (lane.size() < other.lane.size()) lane.resize(other.lane.size());
+  for (size_t i = 0; i < other.lane.size(); ++i) lane[i] = std::max(lane[i], other.lane[i]);
+  if (milestone.size() < other.milestone.size()) milestone.resize(other.milestone.size());
+  for (size_t i = 0; i < other.milestone.size(); ++i) milestone[i] |= other.milestone[i];
+}
+
+void Knowledge::learn_lane(int index, uint32_t event) {
+  if (lane.size() <= static_cast<size_t>(index)) lane.resize(index + 1);
+  lane[index] = std::max(lane[index], event);
+}
+
+void Knowledge::learn_milestone(uint32_t id) {
+  if (milestone.size() <= id / 64) milestone.resize(id / 64 + 1);
+  milestone[id / 64] |= uint64_t{1} << id % 64;
+}
+
+bool Knowledge::knows_lane(int index, uint32_t event) const {
+  return static_cast<size_t>(index) < lane.size() && lane[index] >= event;
+}
+
+bool Knowledge::knows_milestone(uint32_t id) const {
+  return id / 64 < milestone.size() && (milestone[id / 64] >> id % 64 & 1) != 0;
+}
+
+void Reference::begin_cta(uint32_t cta, uint32_t grid, bool) {
+  for (int i = 0; i < kLanesPerCta; ++i) {
+    lanes_[static_cast<int>(cta) * kLanesPerCta + i].grid = grid;
+  }
+}
+
+// A lane's own events are in all it publishes, but in the async views only what it has fenced.
+Views Reference::publish(int lane) {
+  LaneState& me = state(lane);
+  Views views = me.views;
+  for (int view : {kH, kE, kC, kCrossing}) views[view].learn_lane(lane, me.events);
+  return views;
+}
+
+void Reference::join_views(Views& into, const Views& from) {
+  for (int view = 0; view < kViewCount; ++view) into[view].join(from[view]);
+}
+
+void Reference::learn(int lane, const Views& from, bool acquire) {
+  for (int view = 0; view < kViewCount; ++view) {
+    if (acquire || view == kE || view == kC) state(lane).views[view].join(from[view]);
+  }
+}
+
+void Reference::warp_sync(std::span<const int> lanes, bool control_only) {
+  Views joined;
+  for (int lane : lanes) {
+    ++state(lane).events;
+    Views views = publish(lane);
+    // What only meets inside the warp crosses no barrier.
+    views[kCrossing] = state(lane).views[kCrossing];
+    join_views(joined, views);
+  }
+  for (int lane : lanes) {
+    for (int view = 0; view < kViewCount; ++view) {
+      if (!control_only || view == kC) state(lane).views[view].join(joined[view]);
+    }
+  }
+}
+
+bool Reference::knows_event(const Knowledge& knowledge, const LaneEvent& event) const {
+  return knowledge.knows_lane(event.lane, event.event);
+}
+
+bool Reference::lane_knows_event(int lane, const LaneEvent& event) {
+  return lane == event.lane || knows_event(state(lane).views[kC], event);
+}
+
+Calls Reference::number(std::span<const int> lanes) {
+  Calls calls;
+  for (int lane : lanes) calls.push_back({lane, ++state(lane).events});
+  return calls;
+}
+
+namespace {
+
+// Everything a lane knows in H has crossed a barrier once it is published through one.
+Views crossing(Views views) {
+  views[kCrossing].join(views[kH]);
+  return views;
+}
+
+}  // namespace
+
+void Reference::barrier_arrive(uint32_t cta, int id, std::span<const int> lanes, bool waits) {
+  Barrier& barrier = barriers_[{cta, id}];
+  bool forced = true;
+  for (int lane : lanes) {
+    for (const LaneEvent& before : barrier.previous) forced &= lane_knows_event(lane, before);
+  }
+  if (!forced) ++unforced[RuleId::kD4];
+  for (const LaneEvent& call : number(lanes)) {
+    join_views(barrier.joined, crossing(publish(call.lane)));
+    barrier.arrived.push_back(call);
+    if (waits) barrier.waiting.push_back(call.lane);
+  }
+}
+
+void Reference::barrier_complete(uint32_t cta, int id) {
+  Barrier& barrier = barriers_[{cta, id}];
+  for (int lane : barrier.waiting) learn(lane, barrier.joined, true);
+  barrier.previous = barrier.arrived;
+  barrier.arrived.clear();
+  barrier.waiting.clear();
+  barrier.joined = {};
+}
+
+void Reference::mbarrier_init(uint32_t cta, uint32_t offset, int lane) {
+  Object& object = objects_[{cta, offset}];
+  object = {};
+  object.init = {lane, ++state(lane).events};
+}
+
+void Reference::use_object(Object& object, std::span<const int> lanes) {
+  for (int lane : lanes) {
+    const bool known = lane == object.init.lane || knows_event(state(lane).views[kH], object.init);
+    if (known || object.init_raced) continue;
+    object.init_raced = true;
+    ++init_races;
+  }
+}
+
+void Reference::check_forced(Object& object, std::span<const int> lanes) {
+  bool forced = true;
+  for (int lane : lanes) {
+    for (const LaneEvent& before : object.previous) forced &= lane_knows_event(lane, before);
+    for (uint32_t id : object.previous_bytes) forced &= state(lane).views[kC].knows_milestone(id);
+  }
+  if (!forced) ++unforced[RuleId::kD2];
+}
+
+void Reference::mbarrier_arrive(uint32_t cta, uint32_t offset, std::span<const int> lanes,
+                                bool release) {
+  Object& object = objects_[{cta, offset}];
+  use_object(object, lanes);
+  check_forced(object, lanes);
+  for (const LaneEvent& call : number(lanes)) {
+    const Views views = crossing(publish(call.lane));
+    for (int view = 0; view < kViewCount; ++view) {
+      if (release || view == kC) object.joined[view].join(views[view]);
+    }
+    object.arrived.push_back(call);
+  }
+}
+
+void Reference::mbarrier_expect(uint32_t cta, uint32_t offset, std::span<const int> lanes) {
+  Object& object = objects_[{cta, offset}];
+  use_object(object, lanes);
+  check_forced(object, lanes);
+  object.expected.push_back(number(lanes));
+}
+
+void Reference::mbarrier_complete(uint32_t cta, uint32_t offset) {
+  Object& object = objects_[{cta, offset}];
+  const auto all_known = [&](const Knowledge& knowledge, const Calls& calls) {
+    return std::all_of(calls.begin(), calls.end(),
+                       [&](const LaneEvent& call) { return knows_event(knowledge, call); });
+  };
+  for (const Calls& expect : object.expected) {
+    if (!all_known(object.joined[kC], expect)) ++unforced[RuleId::kD3b];
+  }
+  object.joined[kC].join(object.issuers);
+  for (const Calls& wait : object.waited) {
+    if (!all_known(object.joined[kC], wait)) ++unforced[RuleId::kD3];
+  }
+  for (uint32_t id : object.bytes) {
+    for (int view : {kH, kE, kC, kCrossing}) object.joined[view].learn_milestone(id);
+  }
+  ++object.phase;
+  object.done = object.joined;
+  object.joined = {};
+  object.issuers = {};
+  object.previous = object.arrived;
+  object.previous_bytes = object.bytes;
+  object.arrived.clear();
+  object.bytes.clear();
+  object.expected.clear();
+  object.waited.clear();
+}
+
+void Reference::mbarrier_wait(uint32_t cta, uint32_t offset, std::span<const int> lanes, bool acquire) {
+  Object& object = objects_[{cta, offset}];
+  use_object(object, lanes);
+  object.waited.push_back(number(lanes));
+  if (object.phase == 0) return;
+  for (int lane : lanes) learn(lane, object.done, acquire);
+}
+
+void Reference::cp_async_issued(int lane, uint32_t milestone) {
+  state(lane).copies.writes.push_back(milestone);
+  state(lane).all_copies.push_back(milestone);
+}
+
+void Reference::cp_async_commit(int lane) {
+  LaneState& me = state(lane);
+  me.copy_groups.push_back(std::move(me.copies));
+  me.copies = {};
+}
+
+void Reference::cp_async_wait(int lane, uint32_t left) {
+  LaneState& me = state(lane);
+  for (size_t i = 0; i + left < me.copy_groups.size(); ++i) {
+    for (uint32_t id : me.copy_groups[i].writes) {
+      for (int view : {kH, kE, kC}) me.views[view].learn_milestone(id);
+    }
+  }
+}
+
+uint32_t Reference::cp_async_arrive(uint32_t cta, uint32_t offset, std::span<const int> lanes) {
+  Object& object = objects_[{cta, offset}];
+  use_object(object, lanes);
+  check_forced(object, lanes);
+  Async arrival{cta, offset, {}, {}, {}, {}};
+  for (const LaneEvent& call : number(lanes)) {
+    arrival.control.join(publish(call.lane)[kC]);
+    arrival.arrival.push_back(call);
+    const auto& copies = state(call.lane).all_copies;
+    arrival.copies.insert(arrival.copies.end(), copies.begin(), copies.end());
+  }
+  async_[next_async_] = arrival;
+  return next_async_++;
+}
+
+void Reference::async_arrive(uint32_t id) {
+  const Async& arrival = async_.at(id);
+  Object& object = objects_[{arrival.cta, arrival.offset}];
+  for (uint32_t copy : arrival.copies) {
+    for (int view : {kH, kE, kC}) object.joined[view].learn_milestone(copy);
+  }
+  object.joined[kC].join(arrival.control);
+  object.arrived.insert(object.arrived.end(), arrival.arrival.begin(), arrival.arrival.end());
+  // That it has arrived can be learnt from the object alone.
+  object.bytes.push_back(new_milestone());
+}
+
+uint32_t Reference::bulk_load(uint32_t cta, uint32_t offset, int lane,
+                              std::span<const uint32_t> milestones) {
+  Object& object = objects_[{cta, offset}];
+  const int lanes[] = {lane};
+  use_object(object, lanes);
+  check_forced(object, lanes);
+  ++state(lane).events;
+  Async load{cta, offset, {milestones.begin(), milestones.end()}, publish(lane)[kC], {}, {}};
+  async_[next_async_] = load;
+  return next_async_++;
+}
+
+void Reference::bulk_complete(uint32_t id) {
+  const Async& load = async_.at(id);
+  Object& object = objects_[{load.cta, load.offset}];
+  object.bytes.insert(object.bytes.end(), load.milestones.begin(), load.milestones.end());
+  object.issuers.join(load.control);
+}
+
+void Reference::bulk_store_issued(int lane, uint32_t milestone, bool is_read) {
+  (is_read ? state(lane).bulk.reads : state(lane).bulk.writes).push_back(milestone);
+}
+
+void Reference::bulk_commit(int lane) {
+  LaneState& me = state(lane);
+  me.bulk_groups.push_back(std::move(me.bulk));
+  me.bulk = {};
+}
+
+void Reference::bulk_wait(int lane, uint32_t left, bool reads_only) {
+  LaneState& me = state(lane);
+  for (size_t i = 0; i + left < me.bulk_groups.size(); ++i) {
+    const AsyncGroup& group = me.bulk_groups[i];
+    for (int view : {kH, kE, kC}) {
+      for (uint32_t id : group.reads) me.views[view].learn_milestone(id);
+      if (reads_only) continue;
+      for (uint32_t id : group.writes) me.views[view].learn_milestone(id);
+    }
+  }
+}
+
+void Reference::fence_proxy(int lane, FenceSpaces spaces) {
+  LaneState& me = state(lane);
+  Knowledge known = me.views[kH];
+  known.learn_lane(lane, me.events);
+  if (static_cast<int>(spaces) & 1) me.views[kAShared].join(known);
+  if (static_cast<int>(spaces) & 2) me.views[kAGlobal].join(known);
+}
+
+}  // namespace lw::reference_order

@@ -1,0 +1,223 @@
+#pragma once
+// The order engine as one would write it first: every lane has a full clock per view, every event its
+// own number, every asynchronous operation its own bit, every access is kept for every byte. Slow and
+// plain; the fast engine must agree with it on random programs (fuzz.h). It follows the rule book, not
+// the fast engine: no epochs, no shapes, no shared clocks.
+//
+// Meaning fixed here: an access is compared with every earlier one to its bytes that no write ordered
+// after it has retired; a race of tier R ends the checks of its byte.
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "order/event.h"
+#include "order/facts.h"
+
+namespace lw::reference_order {
+
+using namespace lw::order;  // the event vocabulary
+
+inline constexpr int kWarps = 3;
+inline constexpr int kMaxCtas = 4;
+inline constexpr int kLanesPerCta = kWarps * kWarpSize;
+inline constexpr int kLanes = kMaxCtas * kLanesPerCta;
+
+enum View { kH, kAShared, kAGlobal, kE, kC, kCrossing, kViewCount };
+
+// What one lane knows in one view: of each lane up to which event, and which milestones.
+struct Knowledge {
+  std::vector<uint32_t> lane;
+  std::vector<uint64_t> milestone;
+
+  void join(const Knowledge& other);
+  void learn_lane(int index, uint32_t event);
+  void learn_milestone(uint32_t id);
+  bool knows_lane(int index, uint32_t event) const;
+  bool knows_milestone(uint32_t id) const;
+};
+
+using Views = std::array<Knowledge, kViewCount>;
+
+// One access to one byte by one agent.
+struct Record {
+  bool async = false;           // known by a milestone, else by lane and event
+  uint32_t milestone = 0;
+  int lane = 0;                 // who did it or issued it
+  uint32_t event = 0;
+  std::vector<std::pair<int, uint32_t>> receivers;  // ldmatrix: known if any of these is
+  bool writes = false;
+  bool reads = false;
+  bool strong = false;
+  bool async_proxy = false;
+  bool cp_async = false;
+  Scope scope = Scope::kCta;
+  uint8_t element_bytes = 0;
+  uint32_t instruction = 0;     // which event of the program
+};
+
+// A first race of a byte: event of the program, place, how far the two were ordered.
+struct ByteRace {
+  uint32_t instruction;
+  bool global;
+  uint32_t cta;  // of a shared byte
+  uint64_t address;
+  int path;
+  friend auto operator<=>(const ByteRace&, const ByteRace&) = default;
+};
+
+struct ByteKey {
+  bool global;
+  uint32_t cta;
+  uint64_t address;
+  friend auto operator<=>(const ByteKey&, const ByteKey&) = default;
+};
+
+// The bytes of one warp instruction or of one side of an asynchronous operation.
+struct Touched {
+  ByteKey byte;
+  Record record;
+};
+
+struct LaneEvent {
+  int lane;
+  uint32_t event;
+};
+
+// Lanes of one call.
+using Calls = std::vector<LaneEvent>;
+
+class Reference {
+ public:
+  explicit Reference(bool strict) : strict_(strict) {}
+
+  void begin_instruction(uint32_t index) { instruction_ = index; }
+  void begin_cta(uint32_t cta, uint32_t grid, bool unwritten_shared);
+  static int lane_index(uint32_t cta, int warp, int lane) {
+    return static_cast<int>(cta) * kLanesPerCta + warp * kWarpSize + lane;
+  }
+
+  // The number that the lane's next event will have; and taking it.
+  uint32_t coming_event(int lane) { return state(lane).events + 1; }
+  void take_event(int lane) { ++state(lane).events; }
+  // How many of these bytes would race; nothing is kept.
+  size_t racing_bytes(const std::vector<Touched>& touched);
+  void access(const std::vector<Touched>& touched);
+
+  void warp_sync(std::span<const int> lanes, bool control_only);
+  void barrier_arrive(uint32_t cta, int id, std::span<const int> lanes, bool waits);
+  void barrier_complete(uint32_t cta, int id);
+
+  void mbarrier_init(uint32_t cta, uint32_t offset, int lane);
+  void mbarrier_arrive(uint32_t cta, uint32_t offset, std::span<const int> lanes, bool release);
+  void mbarrier_expect(uint32_t cta, uint32_t offset, std::span<const int> lanes);
+  void mbarrier_complete(uint32_t cta, uint32_t offset);
+  void mbarrier_wait(uint32_t cta, uint32_t offset, std::span<const int> lanes, bool acquire);
+
+  uint32_t new_milestone() { return next_milestone_++; }
+  void cp_async_issued(int lane, uint32_t milestone);
+  void cp_async_commit(int lane);
+  void cp_async_wait(int lane, uint32_t left);
+  uint32_t cp_async_arrive(uint32_t cta, uint32_t offset, std::span<const int> lanes);
+  void async_arrive(uint32_t arrival);
+
+  uint32_t bulk_load(uint32_t cta, uint32_t offset, int lane, std::span<const uint32_t> milestones);
+  void bulk_complete(uint32_t load);
+  void bulk_store_issued(int lane, uint32_t milestone, bool is_read);
+  void bulk_commit(int lane);
+  void bulk_wait(int lane, uint32_t left, bool reads_only);
+
+  void fence_proxy(int lane, FenceSpaces spaces);
+
+  const std::set<ByteRace>& races() const { return races_; }
+  const std::set<ByteRace>& strict_findings() const { return strict_found_; }
+  uint64_t unwritten_bytes() const { return unwritten_bytes_; }
+  std::map<RuleId, uint64_t> unforced;
+  uint32_t init_races = 0;
+
+ private:
+  struct AsyncGroup {
+    std::vector<uint32_t> reads;
+    std::vector<uint32_t> writes;
+  };
+  struct LaneState {
+    uint32_t grid = 0;
+    uint32_t events = 0;
+    Views views;
+    AsyncGroup copies;  // uncommitted
+    std::vector<AsyncGroup> copy_groups;
+    std::vector<uint32_t> all_copies;
+    AsyncGroup bulk;
+    std::vector<AsyncGroup> bulk_groups;
+  };
+  struct Byte {
+    bool dead = false;
+    bool written = false;
+    std::vector<Record> records;
+  };
+  struct Barrier {
+    uint32_t generation = 0;
+    std::vector<LaneEvent> arrived, previous;
+    std::vector<int> waiting;
+    Views joined;
+  };
+  struct Object {
+    uint32_t phase = 0;
+    LaneEvent init{};
+    bool init_raced = false;
+    std::vector<LaneEvent> arrived, previous;
+    std::vector<uint32_t> bytes, previous_bytes;  // milestones of copies, ids of async arrivals
+    std::vector<Calls> expected, waited;
+    Views joined;        // what the arrivals bring
+    Knowledge issuers;   // C of the issuers of copies
+    Views done;
+  };
+  struct Async {
+    uint32_t cta = 0;
+    uint32_t offset = 0;
+    std::vector<uint32_t> milestones;
+    Knowledge control;
+    std::vector<uint32_t> copies;
+    std::vector<LaneEvent> arrival;
+  };
+
+  LaneState& state(int lane) { return lanes_.at(lane); }
+  static uint32_t cta_of(int lane) { return static_cast<uint32_t>(lane / kLanesPerCta); }
+  Views publish(int lane);
+  void join_views(Views& into, const Views& from);
+  void learn(int lane, const Views& from, bool acquire);
+
+  bool knows(int view, int lane, const Record& record);
+  bool knows_event(const Knowledge& knowledge, const LaneEvent& event) const;
+  bool lane_knows_event(int lane, const LaneEvent& event);
+  bool conflict(const Record& x, const Record& y) const;
+  bool grid_over(const Record& x, int lane);
+  // The path of a pair and its tier: 0 ordered, 1 strict, 2 race.
+  std::pair<int, int> judge(const ByteKey& byte, const Record& x, const Record& y);
+  std::pair<int, int> judge_byte(const ByteKey& byte, const std::vector<Record>& now);
+  std::map<ByteKey, std::vector<Record>> by_byte(const std::vector<Touched>& touched) const;
+  bool retires(const Record& y, const Record& x, const std::vector<Record>& now);
+  void check_forced(Object& object, std::span<const int> lanes);
+  void use_object(Object& object, std::span<const int> lanes);
+  Calls number(std::span<const int> lanes);
+
+  bool strict_;
+  uint32_t instruction_ = 0;
+  uint32_t next_milestone_ = 1;
+  uint32_t next_async_ = 1;
+  std::map<int, LaneState> lanes_;
+  std::map<ByteKey, Byte> bytes_;
+  std::map<std::pair<uint32_t, int>, Barrier> barriers_;
+  std::map<std::pair<uint32_t, uint32_t>, Object> objects_;
+  std::map<uint32_t, Async> async_;
+  std::set<ByteRace> races_;
+  std::set<ByteRace> strict_found_;
+  uint64_t unwritten_bytes_ = 0;
+};
+
+}  // namespace lw::reference_order

@@ -1,0 +1,120 @@
+// The accesses of the naive engine: every pair on every byte.
+
+#include <algorithm>
+
+#include "reference.h"
+
+namespace lw::reference_order {
+namespace {
+
+constexpr int kOrdered = 100;  // above every Path
+
+bool includes(Scope scope, bool same_cta) {
+  return same_cta || scope == Scope::kGpu || scope == Scope::kSys;
+}
+
+}  // namespace
+
+bool Reference::conflict(const Record& x, const Record& y) const {
+  if (x.instruction == y.instruction) return false;
+  if (!x.writes && !y.writes) return false;
+  const bool same_cta = cta_of(x.lane) == cta_of(y.lane);
+  const bool morally_strong = x.strong && y.strong && x.async_proxy == y.async_proxy &&
+                              x.element_bytes == y.element_bytes && includes(x.scope, same_cta) &&
+                              includes(y.scope, same_cta);
+  return !morally_strong;
+}
+
+// Grid 1 starts when grid 0 is over.
+bool Reference::grid_over(const Record& x, int lane) {
+  return state(x.lane).grid < state(lane).grid;
+}
+
+bool Reference::knows(int view, int lane, const Record& x) {
+  const Knowledge& knowledge = state(lane).views[view];
+  if (x.async) return knowledge.knows_milestone(x.milestone);
+  const bool own_counts = view == kH || view == kE || view == kC;
+  const auto known = [&](int who, uint32_t event) {
+    return (own_counts && who == lane) || knowledge.knows_lane(who, event);
+  };
+  if (x.receivers.empty()) return known(x.lane, x.event);
+  return std::any_of(x.receivers.begin(), x.receivers.end(),
+                     [&](const auto& receiver) { return known(receiver.first, receiver.second); });
+}
+
+std::pair<int, int> Reference::judge(const ByteKey& byte, const Record& x, const Record& y) {
+  if (grid_over(x, y.lane)) return {kOrdered, 0};
+  const bool y_async = y.async_proxy;
+  if (knows(kH, y.lane, x)) {
+    if (!y_async || x.async_proxy) return {kOrdered, 0};
+    if (knows(byte.global ? kAGlobal : kAShared, y.lane, x)) return {kOrdered, 0};
+    const int path = static_cast<int>(Path::kNoProxyFence);
+    if (x.cp_async) return {path, 1};
+    if (x.writes) return {path, 2};
+    return {path, knows(kCrossing, y.lane, x) ? 1 : 2};
+  }
+  if (knows(kE, y.lane, x)) return {static_cast<int>(Path::kExecution), x.writes ? 2 : 1};
+  if (knows(kC, y.lane, x)) return {static_cast<int>(Path::kControl), 2};
+  return {static_cast<int>(Path::kNone), 2};
+}
+
+// The least ordered pair of those with the worst tier.
+std::pair<int, int> Reference::judge_byte(const ByteKey& key, const std::vector<Record>& now) {
+  std::pair<int, int> worst{kOrdered, 0};
+  for (const Record& x : bytes_[key].records) {
+    for (const Record& y : now) {
+      if (!conflict(x, y)) continue;
+      const auto [path, tier] = judge(key, x, y);
+      if (tier > worst.second || (tier == worst.second && path < worst.first)) worst = {path, tier};
+    }
+  }
+  return worst;
+}
+
+std::map<ByteKey, std::vector<Record>> Reference::by_byte(const std::vector<Touched>& touched) const {
+  std::map<ByteKey, std::vector<Record>> result;
+  for (const Touched& one : touched) result[one.byte].push_back(one.record);
+  return result;
+}
+
+size_t Reference::racing_bytes(const std::vector<Touched>& touched) {
+  size_t racing = 0;
+  for (const auto& [key, now] : by_byte(touched)) {
+    if (!bytes_[key].dead) racing += judge_byte(key, now).second == 2;
+  }
+  return racing;
+}
+
+// A strong write retires only what every later access would see as it sees the write itself.
+bool Reference::retires(const Record& y, const Record& x, const std::vector<Record>& now) {
+  if (!y.strong) return true;
+  const bool same = x.strong && cta_of(x.lane) == cta_of(y.lane) && x.scope >= y.scope &&
+                    x.element_bytes == y.element_bytes && x.async_proxy == y.async_proxy;
+  return same && std::all_of(now.begin(), now.end(),
+                             [&](const Record& one) { return knows(kH, one.lane, x); });
+}
+
+void Reference::access(const std::vector<Touched>& touched) {
+  for (const auto& [key, now] : by_byte(touched)) {
+    Byte& byte = bytes_[key];
+    if (byte.dead) continue;
+    const bool reads = std::any_of(now.begin(), now.end(), [](const Record& r) { return r.reads; });
+    const bool writes = std::any_of(now.begin(), now.end(), [](const Record& r) { return r.writes; });
+    if (reads && !byte.written && !key.global) ++unwritten_bytes_;
+    const auto [path, tier] = judge_byte(key, now);
+    const ByteRace race{instruction_, key.global, key.cta, key.address, path};
+    if (tier == 1 && strict_) strict_found_.insert(race);
+    if (tier == 2) {
+      races_.insert(race);
+      byte.dead = true;
+      continue;
+    }
+    if (writes) {
+      byte.written = true;
+      std::erase_if(byte.records, [&](const Record& x) { return retires(now.front(), x, now); });
+    }
+    byte.records.insert(byte.records.end(), now.begin(), now.end());
+  }
+}
+
+}  // namespace lw::reference_order

@@ -1,0 +1,133 @@
+#pragma once
+// The machine of the fuzzer: warps that block at barriers, objects that count arrivals and bytes, and
+// both engines under test. One method per kind of event; each does to both engines what it says.
+
+#include <map>
+#include <random>
+#include <set>
+
+#include "fuzz.h"
+#include "order/engine.h"
+#include "reference.h"
+
+namespace lw::reference_order {
+
+// One warp instruction that touches memory.
+struct Instruction {
+  enum class Form { kContiguous, kUniform, kEach, kMatrix };
+  uint32_t cta = 0;
+  int warp = 0;
+  LaneMask lanes = 0;      // that take part
+  LaneMask row_lanes = 0;  // kMatrix: that give rows
+  Form form = Form::kContiguous;
+  bool global = false;
+  Kind kind = Kind::kRead;
+  bool strong = false;
+  Scope scope = Scope::kGpu;
+  uint32_t bytes = 4;
+  std::array<uint64_t, kWarpSize> address{};
+};
+
+struct FuzzBarrier {
+  int warps_expected = 0;
+  std::map<int, LaneMask> arrived;
+  std::map<int, bool> waits;
+};
+
+struct FuzzObject {
+  uint32_t offset = 0;
+  bool live = false;
+  int expected = 1;
+  int pending = 1;
+  int bytes = 0;
+  uint32_t phase = 0;
+};
+
+class World : public RaceSink {
+ public:
+  World(uint64_t seed, bool strict, size_t collect_at, bool partial_warp);
+  void race(const Race& race) override;
+
+  void begin_grid(uint32_t grid);
+  void end_grid();
+  bool would_race(const Instruction& what);
+  void access(const Instruction& what);
+  void warp_sync(uint32_t cta, int warp, LaneMask lanes);
+  void warp_meet(uint32_t cta, int warp, LaneMask lanes);
+  void barrier_arrive(uint32_t cta, int warp, LaneMask lanes, int id, bool waits);
+  void init(uint32_t cta, int warp, int lane, FuzzObject& object);
+  void arrive(uint32_t cta, int warp, LaneMask lanes, FuzzObject& object, bool release);
+  void expect(uint32_t cta, int warp, LaneMask lanes, FuzzObject& object);
+  void wait(uint32_t cta, int warp, LaneMask lanes, FuzzObject& object, bool acquire);
+  bool would_copy_race(const Instruction& to_shared, const Instruction& from_global);
+  void cp_async(const Instruction& to_shared, const Instruction& from_global);
+  void cp_async_commit(uint32_t cta, int warp, LaneMask lanes);
+  void cp_async_wait(uint32_t cta, int warp, LaneMask lanes, uint32_t left);
+  void cp_async_arrive(uint32_t cta, int warp, LaneMask lanes, FuzzObject& object);
+  void bulk_load(uint32_t cta, int warp, int lane, FuzzObject& object, Range shared, Range global);
+  bool would_bulk_race(uint32_t cta, int warp, int lane, Range shared, Range global, bool load);
+  void bulk_store(uint32_t cta, int warp, int lane, Range shared, Range global, bool reduce);
+  void bulk_commit(uint32_t cta, int warp, LaneMask lanes);
+  void bulk_wait(uint32_t cta, int warp, LaneMask lanes, uint32_t left, bool reads_only);
+  void fence_proxy(uint32_t cta, int warp, LaneMask lanes, FenceSpaces spaces);
+  void finish_something(std::mt19937_64& random);  // a copy in flight or an asynchronous arrival
+  void exit_lanes(uint32_t cta, int warp, LaneMask lanes);
+
+  LaneMask live(uint32_t cta, int warp) const { return live_.at({cta, warp}); }
+  LaneMask blocked(uint32_t cta, int warp) const;
+  // No barrier holds arrivals of the warp: its lanes may exit without changing who is expected.
+  bool barrier_free(uint32_t cta, int warp) const;
+  bool in_flight() const { return !flights_.empty(); }
+  FuzzObject& object(uint32_t cta, int index) { return objects_.at({cta, index}); }
+  FuzzBarrier& barrier(uint32_t cta, int id) { return barriers_[{cta, id}]; }
+
+  // Empty, or how the two differ.
+  std::string compare() const;
+  void count(FuzzCounts& counts) const;
+  void next_event(std::string text);
+  std::vector<std::string> trace;
+
+  static constexpr uint64_t kGlobalBase = 0x10000;
+  static constexpr uint32_t kSharedBytes = 512;
+  static constexpr uint32_t kGlobalBytes = 512;
+  static constexpr int kObjects = 2;
+
+ private:
+  struct Flight {
+    bool arrival = false;
+    uint32_t cta = 0;
+    int object = 0;
+    AsyncId engine;
+    uint32_t reference = 0;
+    int lanes = 1;
+  };
+
+  Warp& warp(uint32_t cta, int index) { return engine_.warp(CtaId{cta}, WarpId{static_cast<uint16_t>(index)}); }
+  std::vector<int> lane_list(uint32_t cta, int warp, LaneMask lanes) const;
+  OpId op() const { return OpId{instruction_}; }
+  std::vector<Touched> touched(const Instruction& what);
+  std::vector<Touched> copied(const Instruction& side, Kind kind, std::map<int, uint32_t>& ids);
+  std::vector<Touched> ranged(uint32_t cta, int lane, bool global, Range range, Kind kind, uint32_t id);
+  std::vector<Touched> both_sides(uint32_t cta, int lane, Range shared, Range global, bool load,
+                                  Kind kind, uint32_t shared_id, uint32_t global_id);
+  void complete_if_due(uint32_t cta, FuzzObject& object);
+  FuzzObject& place(uint32_t cta, int index) { return objects_.at({cta, index}); }
+
+  std::mt19937_64 random_;
+  Engine engine_;
+  Reference reference_;
+  bool partial_warp_;
+  bool strict_;
+  uint32_t instruction_ = 0;
+  uint32_t init_races_ = 0;
+  std::map<std::pair<uint32_t, int>, LaneMask> live_;
+  std::map<std::pair<uint32_t, int>, LaneMask> blocked_;
+  std::map<std::pair<uint32_t, int>, FuzzBarrier> barriers_;
+  std::map<std::pair<uint32_t, int>, FuzzObject> objects_;
+  std::vector<Flight> flights_;
+  std::vector<uint32_t> running_;
+  std::map<std::tuple<uint32_t, bool, uint32_t, uint64_t>, int> races_;   // tier R: least path
+  std::map<std::tuple<uint32_t, bool, uint32_t, uint64_t>, int> strict_found_;
+};
+
+}  // namespace lw::reference_order
