@@ -208,7 +208,8 @@ class Slicer {
                         .arrival = Arrival::nowhere,
                         .arrived_at = {}};
     if (source.cause == Cause::mbarrier_test && is_wait(origin)) return influence;
-    if (source.cause == Cause::register_pool) {  // it waits where it stands
+    if (source.cause == Cause::register_pool || source.cause == Cause::mbarrier_test) {
+      // The pool makes it wait where it stands; a test outside a wait acquires or does not.
       arrive(influence, Arrival::control, origin);
       return influence;
     }

@@ -10,8 +10,9 @@
 //
 // Polls are pure (D-6) when their loop does nothing else: no effects but tests, loads, fences and
 // sleeps, one way out, and that way taken on the test's result and on nothing that changes from
-// trip to trip. A wait of that kind reaches nothing. A loop of the same kind around a clock is a
-// mere delay: its branches are harmless, but what the clock leaves behind is followed.
+// trip to trip. A wait of that kind reaches nothing; any other test counts as control, since
+// whether it acquires is the schedule's doing. A pure loop around a clock is a mere delay: its
+// branches are harmless, but what the clock leaves behind is followed.
 
 #include <cstdint>
 #include <vector>

@@ -1,0 +1,113 @@
+#include "program/influence.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "ptx/parser.h"
+
+namespace lw::program {
+namespace {
+
+// Places of a module with one kernel: the instruction's index is its OpId.
+class OneKernel final : public PlaceSource {
+ public:
+  uint32_t first_place(ptx::FunctionId) override { return 0; }
+};
+
+std::vector<Influence> influences_in(std::string_view body) {
+  std::string text = fmt::format(
+      ".version 8.0\n.target sm_90\n.address_size 64\n"
+      ".visible .entry k(.param .u64 out) {{\n"
+      ".reg .pred p, q;\n.reg .b32 r<8>;\n.reg .b64 rd<8>;\n"
+      ".shared .align 8 .b64 bar;\n{}\nret;\n}}\n",
+      body);
+  diagnose::Emitter emitter;
+  std::optional<ptx::Module> module = ptx::parse(text, "test.ptx", emitter);
+  for (const auto& diagnostic : emitter.diagnostics()) ADD_FAILURE() << diagnostic.message;
+  if (!module) return {};
+  OneKernel places;
+  return find_influences(*module, flatten(*module, ptx::FunctionId(0), places));
+}
+
+Influence only(std::string_view body) {
+  std::vector<Influence> found = influences_in(body);
+  EXPECT_EQ(found.size(), 1u);
+  return found.empty() ? Influence{} : found[0];
+}
+
+TEST(Influence, WaitLoopReachesNothing) {
+  Influence wait = only(
+      "W: mbarrier.try_wait.parity.shared.b64 p, [bar], 0;\n"
+      "@p bra D;\nbra W;\nD:\n");
+  EXPECT_EQ(wait.cause, Cause::mbarrier_test);
+  EXPECT_EQ(wait.arrival, Arrival::nowhere);
+}
+
+TEST(Influence, WaitLoopThroughSelpReachesNothing) {
+  Influence wait = only(
+      "W: mbarrier.try_wait.parity.shared.b64 p, [bar], 0;\n"
+      "selp.u32 r0, 1, 0, p;\nsetp.eq.u32 q, r0, 0;\n@q bra W;\n");
+  EXPECT_EQ(wait.arrival, Arrival::nowhere);
+}
+
+TEST(Influence, WaitWithTripCountReachesControl) {
+  Influence wait = only(
+      "mov.u32 r1, 0;\n"
+      "W: mbarrier.try_wait.parity.shared.b64 p, [bar], 0;\n"
+      "@p bra D;\nadd.u32 r1, r1, 1;\nsetp.lt.u32 q, r1, 100;\n@q bra W;\nD:\n");
+  EXPECT_EQ(wait.arrival, Arrival::control);
+}
+
+TEST(Influence, TestWithoutLoopReachesControl) {
+  EXPECT_EQ(only("mbarrier.try_wait.parity.shared.b64 p, [bar], 0;\n").arrival, Arrival::control);
+  EXPECT_EQ(only("mbarrier.test_wait.parity.shared.b64 p, [bar], 0;\n@p bra D;\n"
+                 "st.shared.u32 [bar+8], 1;\nD:\n")
+                .arrival,
+            Arrival::control);
+}
+
+TEST(Influence, LoopThatWorksWhileItPollsReachesControl) {
+  Influence wait = only(
+      "W: st.shared.u32 [bar+8], 1;\n"
+      "mbarrier.test_wait.parity.shared.b64 p, [bar], 0;\n@!p bra W;\n");
+  EXPECT_EQ(wait.arrival, Arrival::control);
+}
+
+TEST(Influence, DelayLoopIsHarmless) {
+  std::vector<Influence> clocks = influences_in(
+      "mov.u64 rd0, %globaltimer;\n"
+      "W: mov.u64 rd1, %globaltimer;\nsub.u64 rd2, rd1, rd0;\n"
+      "setp.lt.u64 p, rd2, 20000;\n@p bra W;\n");
+  ASSERT_EQ(clocks.size(), 2u);
+  EXPECT_EQ(clocks[0].arrival, Arrival::nowhere);
+  EXPECT_EQ(clocks[1].arrival, Arrival::nowhere);
+}
+
+TEST(Influence, StoredClockReachesMemory) {
+  Influence clock =
+      only("ld.param.u64 rd0, [out];\nmov.u64 rd1, %clock64;\nst.global.u64 [rd0], rd1;\n");
+  EXPECT_EQ(clock.cause, Cause::clock);
+  EXPECT_EQ(clock.arrival, Arrival::memory);
+  EXPECT_EQ(clock.arrived_at, base::OpId(2));
+}
+
+TEST(Influence, ClockInAnAddressReachesControl) {
+  Influence clock = only("mov.u32 r0, %smid;\nand.b32 r1, r0, 7;\nst.shared.u32 [r1], 1;\n");
+  EXPECT_EQ(clock.cause, Cause::placement);
+  EXPECT_EQ(clock.arrival, Arrival::control);
+}
+
+TEST(Influence, AtomicResultThatNobodyUsesReachesNothing) {
+  Influence atomic = only("ld.param.u64 rd0, [out];\natom.global.add.u32 r0, [rd0], 1;\n");
+  EXPECT_EQ(atomic.cause, Cause::strong_read);
+  EXPECT_EQ(atomic.arrival, Arrival::nowhere);
+}
+
+TEST(Influence, RegisterPoolWaitsWhereItStands) {
+  Influence pool = only("setmaxnreg.inc.sync.aligned.u32 232;\n");
+  EXPECT_EQ(pool.cause, Cause::register_pool);
+  EXPECT_EQ(pool.arrival, Arrival::control);
+}
+
+}  // namespace
+}  // namespace lw::program
