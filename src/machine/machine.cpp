@@ -127,6 +127,17 @@ void Machine::used_schedule_value(base::OpId op) {
   if (std::ranges::find(used, op) == used.end()) used.push_back(op);
 }
 
+base::LaneMask Machine::doubt(const Warp& warp, const Op& test, uint32_t object, uint64_t phase,
+                              base::LaneMask asking) {
+  if (std::ranges::find(options_.doubted_tests, test.instruction) == options_.doubted_tests.end())
+    return 0;
+  base::LaneMask& asked = asked_[{test.instruction.value, warp.cta->id.value, warp.id.value, object,
+                                  phase}];
+  const base::LaneMask first = asking & ~asked;
+  asked |= asking;
+  return first;
+}
+
 // Whoever waited for these lanes need not any longer.
 void Machine::lanes_exited(Warp& warp, base::LaneMask lanes) {
   warp.wake_if([&](const Group& group) {

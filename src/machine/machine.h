@@ -12,8 +12,10 @@
 // grid; launches of one stream run one after another, those of different streams side by side. A
 // Machine runs once.
 
+#include <array>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -44,6 +46,9 @@ struct Options {
   uint64_t step_limit = 0;  // PTX instructions of warps; 0: none
   double time_limit_s = 0;  // 0: none
   uint64_t memory_limit_bytes = 0;
+  // Tests of mbarriers that answer false when a lane first asks for a phase, complete or not: what
+  // the hardware may always do (rule book 17, D-6b).
+  std::vector<base::OpId> doubted_tests;
 };
 
 struct Reach {                // how far a run came
@@ -56,7 +61,9 @@ struct RunResult {
   bool finished = false;       // every launch ran to its end
   std::optional<Fault> fault;  // the error that ended it
   std::optional<NotAnalysed> not_analysed;
-  // %clock, %globaltimer, %smid, ... were read (rule book 17, D-7): the instructions, in order.
+  // Instructions whose result is the schedule's doing (rule book 17, D-5 to D-8: clocks, places,
+  // tests of mbarriers, strong reads, ...), in the order of their first execution. What comes of
+  // them is told by program/influence.h.
   std::vector<base::OpId> schedule_values;
   std::string printed;  // printf, in order
   Reach reach;
@@ -114,6 +121,9 @@ class Machine {
   bool has_ended() const { return ended_; }
   void print(std::string_view text) { result_.printed += text; }
   void used_schedule_value(base::OpId op);
+  // Lanes of `asking` that have not asked this test for this phase before, if it is doubted.
+  base::LaneMask doubt(const Warp& warp, const Op& test, uint32_t object, uint64_t phase,
+                       base::LaneMask asking);
   void lanes_exited(Warp& warp, base::LaneMask lanes);
   void count_ready(int change) { ready_ctas_ += change; }
   // griddepcontrol.launch_dependents: the CTA allows the next launch of its stream to start.
@@ -162,6 +172,8 @@ class Machine {
   uint64_t turns_ = 0;
   uint32_t next_async_ = 0;
   TurnEnd last_turn_ = TurnEnd::blocked;
+  // Who has asked a doubted test: (test, CTA, warp, object, phase) -> lanes.
+  std::map<std::array<uint64_t, 5>, base::LaneMask> asked_;
   std::chrono::steady_clock::time_point started_;
 };
 

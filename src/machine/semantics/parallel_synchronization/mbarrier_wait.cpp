@@ -37,6 +37,11 @@ bool passes(const Op& op, Warp& warp, const MbarrierEntry& entry, int lane) {
 
 // The lanes that ask for one object. Returns those whose phase is not complete.
 base::LaneMask wait_at(const Op& op, Warp& warp, const MbarrierEntry& entry, base::LaneMask lanes) {
+  warp.machine->used_schedule_value(op.instruction);
+  const base::LaneMask doubting =
+      warp.machine->doubt(warp, op, entry.offset, entry.object.phase(), lanes);
+  warp.set_predicate(op.d, doubting, 0);
+  lanes &= ~doubting;
   base::LaneMask passing = 0;
   for_each_lane(lanes, [&](int lane) {
     if (passes(op, warp, entry, lane)) passing |= 1u << lane;
