@@ -1,0 +1,44 @@
+#include "case_run.h"
+
+#include <chrono>
+
+#include "casefile/read_case.h"
+#include "order/engine.h"
+#include "schedule/scheduler.h"
+
+namespace lw::bench {
+
+CaseRun::CaseRun(const std::string& name) {
+  diagnose::Emitter emitter;
+  std::optional<casefile::Case> parts =
+      casefile::read_case(std::string(LW_BENCH_KERNELS) + "/" + name + ".toml", emitter);
+  if (parts) inputs_ = casefile::load_inputs(std::move(*parts), uint64_t{4} << 30, emitter);
+  for (const diagnose::Diagnostic& diagnostic : emitter.diagnostics())
+    error_ += diagnostic.place.file + ": " + diagnostic.message + "\n";
+}
+
+Outcome CaseRun::run(bool checked) const {
+  diagnose::Emitter emitter;
+  std::optional<casefile::SetUp> set_up = casefile::set_up(*inputs_, {}, emitter);
+  Outcome outcome;
+  if (!set_up) {
+    outcome.why = emitter.diagnostics().front().message;
+    return outcome;
+  }
+  schedule::Scheduler policy(schedule::steady());
+  order::Engine engine({}, &set_up->machine->order_values());
+  auto start = std::chrono::steady_clock::now();
+  machine::RunResult result = set_up->machine->run(policy, checked ? &engine : nullptr);
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  outcome.finished = result.finished;
+  outcome.instructions = result.reach.instructions;
+  if (result.fault) outcome.why = result.fault->text;
+  if (result.not_analysed) outcome.why = "not analysed: " + result.not_analysed->reason;
+  if (checked) outcome.races = engine.finish().races.size();
+  for (size_t index : casefile::output_buffers(inputs_->parts))
+    outcome.outputs.emplace_back(inputs_->parts.buffers[index].name,
+                                 casefile::buffer_bytes(*set_up, index));
+  return outcome;
+}
+
+}  // namespace lw::bench
