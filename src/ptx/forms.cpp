@@ -1,6 +1,7 @@
 #include "ptx/forms.h"
 
 #include <array>
+#include <string>
 #include <vector>
 
 #include "ptx/forms/parse_pattern.h"
@@ -40,6 +41,21 @@ const FormRow& row_of(FormId form) { return kRows[static_cast<size_t>(form)]; }
 const Pattern& pattern_of(FormId form) {
   static const std::vector<Pattern> patterns = parse_patterns();
   return patterns[static_cast<size_t>(form)];
+}
+
+std::string syntax_of(FormId form) {
+  const std::string_view pattern = row_of(form).pattern;
+  const std::string_view line = pattern.substr(0, pattern.find(';'));
+  const size_t operands = line.find(' ');
+  if (operands == std::string_view::npos) return std::string(line);
+  std::string text(line.substr(0, operands));
+  bool in_properties = false;  // from a colon to the next separator
+  for (char c : line.substr(operands)) {
+    const bool separates = std::string_view(" ,[]{}|").find(c) != std::string_view::npos;
+    in_properties = !separates && (in_properties || c == ':');
+    if (!in_properties) text += c;
+  }
+  return text;
 }
 
 }  // namespace lw::ptx

@@ -1,6 +1,7 @@
 #pragma once
 // The rows of forms.def as data.
 
+#include <string>
 #include <string_view>
 
 #include "ptx/forms/pattern.h"
@@ -33,5 +34,8 @@ struct FormRow {
 
 const FormRow& row_of(FormId form);
 const Pattern& pattern_of(FormId form);
+
+// The syntax line of a row without its lists and properties, for messages.
+std::string syntax_of(FormId form);
 
 }  // namespace lw::ptx

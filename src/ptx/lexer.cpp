@@ -103,11 +103,15 @@ Token Lexer::name(const char* start) {
   return token(TokenKind::name, start, at_);
 }
 
-// `.L2::cache_hint`; a single colon ends it.
+// `.L2::cache_hint`, `.sp::2:4`; another single colon ends it.
 Token Lexer::dot_word(const char* start) {
   at_ = skip_while(start + 1, end_, kNamePart);
-  while (end_ - at_ > 2 && at_[0] == ':' && at_[1] == ':' && is(at_[2], kNamePart)) {
-    at_ = skip_while(at_ + 2, end_, kNamePart);
+  while (end_ - at_ > 2 && at_[0] == ':') {
+    const bool qualifies = at_[1] == ':' && is(at_[2], kNamePart);
+    const bool ratio = view(start, at_).find(':') != std::string_view::npos &&
+                       is(at_[-1], kDigit) && is(at_[1], kDigit);
+    if (!qualifies && !ratio) break;
+    at_ = skip_while(at_ + (qualifies ? 2 : 1), end_, kNamePart);
   }
   return token(TokenKind::dot_word, start + 1, at_);
 }

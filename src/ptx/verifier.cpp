@@ -6,6 +6,7 @@
 
 #include "ptx/verify/instruction.h"
 #include "ptx/verify/report.h"
+#include "ptx/verify/requirements.h"
 
 namespace lw::ptx {
 namespace {

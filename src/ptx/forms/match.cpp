@@ -89,11 +89,6 @@ size_t tokens_taken(const Pattern& pattern, const SplitOpcode& opcode) {
                     [&](std::string_view token) { return takes_token(pattern, token); }));
 }
 
-std::string_view syntax_of(FormId form) {
-  const std::string_view pattern = row_of(form).pattern;
-  return pattern.substr(0, pattern.find(';'));
-}
-
 }  // namespace
 
 SplitOpcode split_opcode(std::string_view text) {

@@ -99,7 +99,8 @@ bool scalar_fits(const OperandSpec& spec, Type type, const Function& function,
   switch (operand.kind) {
     case OperandKind::reg: {
       if (!spec.registers && !spec.opaque) return false;
-      if (operand.negated && !spec.negatable && type != Type::pred) return false;
+      const bool may_negate = spec.negatable || spec.signable || type == Type::pred;
+      if (operand.negated && !may_negate) return false;
       if (spec.or_predicate && is_predicate(function, operand)) return true;
       return is_predicate(function, operand) == (type == Type::pred);
     }
@@ -134,10 +135,11 @@ bool value_fits(const OperandSpec& spec, const Pattern& pattern, const Opcode& o
   const Type type = type_of_operand(spec, pattern, opcode);
   const std::optional<int> length = expected_length(spec, pattern, opcode);
   if (!length) return vector_fits(spec, type, 0, function, operand);
-  if (*length <= 1 && operand.kind != OperandKind::vector) {
-    return scalar_fits(spec, type, function, operand);
-  }
-  return *length > 0 && vector_fits(spec, type, *length, function, operand);
+  const bool is_vector = operand.kind == OperandKind::vector;
+  const bool counted = spec.length == Length::by_count;  // `.x1` still wants its braces
+  if (*length <= 1 && !is_vector && !counted) return scalar_fits(spec, type, function, operand);
+  if (*length == 0 && spec.length != Length::by_list) return false;
+  return vector_fits(spec, type, std::max(*length, 1), function, operand);
 }
 
 bool pair_fits(const OperandSpec& spec, const Pattern& pattern, const Opcode& opcode,
@@ -153,19 +155,32 @@ bool pair_fits(const OperandSpec& spec, const Pattern& pattern, const Opcode& op
   return fits(spec, halves[0]) && fits(second, halves[1]);
 }
 
+// Lays the elements behind an address on its parts, from `element` and `part` on.
+bool place_parts(const OperandSpec& spec, const Pattern& pattern, const Opcode& opcode,
+                 const Function& function, std::span<const Operand> elements, int part,
+                 Binding& binding) {
+  if (part == spec.part_count) return elements.empty();
+  const OperandSpec& current = pattern.parts[spec.first_part + part];
+  const bool allowed =
+      current.needs_element == kNowhere || has_element(pattern, opcode, current.needs_element);
+  if (allowed && !elements.empty() && value_fits(current, pattern, opcode, function, elements[0])) {
+    binding.push_back(&current);
+    if (place_parts(spec, pattern, opcode, function, elements.subspan(1), part + 1, binding)) {
+      return true;
+    }
+    binding.pop_back();
+  }
+  return current.optional_part &&
+         place_parts(spec, pattern, opcode, function, elements, part + 1, binding);
+}
+
 bool address_fits(const OperandSpec& spec, const Pattern& pattern, const Opcode& opcode,
                   const Function& function, const Operand& operand) {
   if (spec.part_count == 0) {
     return operand.kind == OperandKind::address && (operand.component == 0 || spec.unified);
   }
   if (operand.kind != OperandKind::tensor) return false;
-  const auto elements = function.elements_of(operand);
-  if (elements.size() != static_cast<size_t>(spec.part_count) + 1) return false;
-  for (int i = 0; i < spec.part_count; ++i) {
-    const OperandSpec& part = pattern.parts[spec.first_part + i];
-    if (!value_fits(part, pattern, opcode, function, elements[i + 1])) return false;
-  }
-  return true;
+  return lay_parts(spec, pattern, opcode, function, operand).has_value();
 }
 
 // Lays operands on specifications from left to right; optional groups are tried, then skipped.
@@ -220,6 +235,15 @@ class Laying {
 
 }  // namespace
 
+std::optional<Binding> lay_parts(const OperandSpec& spec, const Pattern& pattern,
+                                 const Opcode& opcode, const Function& function,
+                                 const Operand& operand) {
+  Binding binding;
+  const auto elements = function.elements_of(operand).subspan(1);
+  if (!place_parts(spec, pattern, opcode, function, elements, 0, binding)) return std::nullopt;
+  return binding;
+}
+
 Type type_of_operand(const OperandSpec& spec, const Pattern& pattern, const Opcode& opcode) {
   if (spec.type_element == kNowhere) return spec.fixed_type;
   // The types of the opcode stand in the order of the type elements that are filled; a row has an
@@ -252,6 +276,7 @@ std::optional<int> expected_length(const OperandSpec& spec, const Pattern& patte
     case Length::fragment_mk:
     case Length::fragment_kn:
       return fragment_length(spec, type_of_operand(spec, pattern, opcode), opcode);
+    case Length::fragment:
     case Length::parts:
     case Length::open:
       return std::nullopt;

@@ -25,6 +25,11 @@ using Binding = std::vector<const OperandSpec*>;
 std::optional<Binding> bind_operands(const Pattern& pattern, const Opcode& opcode,
                                      const Function& function, std::span<const Operand> operands);
 
+// The specification of each element behind the address in `[a, {x, y}]`.
+std::optional<Binding> lay_parts(const OperandSpec& spec, const Pattern& pattern,
+                                 const Opcode& opcode, const Function& function,
+                                 const Operand& operand);
+
 // The type that the operand has in this opcode; none where it has no value type.
 Type type_of_operand(const OperandSpec& spec, const Pattern& pattern, const Opcode& opcode);
 

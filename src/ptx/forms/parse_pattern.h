@@ -69,11 +69,30 @@ class PatternParser {
     }
   }
 
+  // `.m64n*k16`: all modifiers with a number in place of the star.
+  static constexpr void add_family(Element& element, std::string_view head, std::string_view tail) {
+    for (std::string_view token : tables::kMods) {
+      if (token.size() <= head.size() + tail.size()) continue;
+      if (!token.starts_with(head) || !token.ends_with(tail)) continue;
+      bool digits = true;
+      for (char c : token.substr(head.size(), token.size() - head.size() - tail.size())) {
+        digits = digits && is_digit(c);
+      }
+      if (digits) element.mods.push_back(tables::mod_named(token));
+    }
+  }
+
   constexpr void add_alternatives(Element& element, std::string_view list) {
     PatternParser tokens(list);
     while (tokens.skip_blanks(), tokens.at() != '\0') {
       tokens.expect('.');
-      add_token(element, tokens.word());
+      const std::string_view token = tokens.word();
+      if (tokens.at() == '*') {
+        ++tokens.place_;
+        add_family(element, token, tokens.word());
+      } else {
+        add_token(element, token);
+      }
       tokens.skip_blanks();
       if (tokens.at() == ',') ++tokens.place_;
     }
@@ -112,7 +131,7 @@ class PatternParser {
     while (true) {
       skip_separators();
       if (at() == '\0' || at() == '}') return;
-      if (at() == '{' && at(1) != '!') {
+      if (at() == '{' && at(1) != '!' && at(1) != '-') {
         ++place_;
         if (group != kNowhere) throw "optional operands do not nest";
         pattern_.operand_groups.push_back(group);
@@ -139,13 +158,31 @@ class PatternParser {
     spec.read = true;
     properties(spec);
     std::vector<OperandSpec> vectors;
-    while (skip_separators(), at() != ']') vectors.push_back(value());
+    while (skip_separators(), at() != ']') {
+      if (at() == '\0') throw "an address ends with `]`";
+      vectors.push_back(part());
+    }
     expect(']');
     if (text_.substr(place_).starts_with("{.unified}")) {
       spec.unified = true;
       place_ += std::string_view("{.unified}").size();
     }
     add_parts(spec, vectors);
+    return spec;
+  }
+
+  // `c`, or `{b, }` for one that may be missing.
+  constexpr OperandSpec part() {
+    const bool optional = at() == '{' && at(1) != '!' && at(1) != '-';
+    if (optional) {
+      ++place_;
+      skip_separators();
+    }
+    OperandSpec spec = value();
+    spec.optional_part = optional;
+    if (!optional) return spec;
+    skip_separators();
+    expect('}');
     return spec;
   }
 
@@ -167,6 +204,9 @@ class PatternParser {
     OperandSpec spec;
     if (text_.substr(place_).starts_with("{!}")) {
       spec.negatable = true;
+      place_ += 3;
+    } else if (text_.substr(place_).starts_with("{-}")) {
+      spec.signable = true;
       place_ += 3;
     }
     spec.name = word();
@@ -239,6 +279,7 @@ class PatternParser {
   constexpr bool set_length(OperandSpec& spec, std::string_view name) const {
     if (name == "parts") return spec.length = Length::parts, true;
     if (name == "vector") return spec.length = Length::open, true;
+    if (name == "fragment") return spec.length = Length::fragment, true;
     if (name == "mn") return spec.length = Length::fragment_mn, true;
     if (name == "mk") return spec.length = Length::fragment_mk, true;
     if (name == "kn") return spec.length = Length::fragment_kn, true;
@@ -353,6 +394,9 @@ class PatternParser {
         place_ += 2;
       } else if (at() == ':' && at(1) == ':' && is_digit(at(2))) {
         place_ += 2;
+      } else if (at() == ':' && is_digit(at(1)) && place_ > start && is_digit(text_[place_ - 1]) &&
+                 text_.substr(start, place_ - start).find("::") != std::string_view::npos) {
+        ++place_;  // `sp::2:4`
       } else {
         return text_.substr(start, place_ - start);
       }

@@ -7,10 +7,11 @@
 //
 // Opcode. A dot-word is a type, a modifier, or the name of a list of either. Modifiers match as a
 // set (PTX allows any order, except that of two from one list), types as a sequence. A group
-// {.a{.b}} is there as a whole or not at all; inner groups only with the outer one.
+// {.a{.b}} is there as a whole or not at all; inner groups only with the outer one. In a list,
+// `.m64n*k16` stands for all modifiers with a number at the star.
 //
 // Operands. The name tells the direction: d, p and q (d1, p2 ...) are written, all others are read.
-// `[a]` is an address, `[a, c]` one with vectors behind it, `d|p` a pair, `d{|p}` one whose
+// `[a]` is an address, `[a, {b, }c]` one with more behind it, `d|p` a pair, `d{|p}` one whose
 // second half may be missing, `{, c}` an operand that may be missing, `{!}c` a predicate that may
 // be negated, `{.unified}` after an address the suffix of that name. Properties follow after
 // colons, words and dotted names in any order:
@@ -26,7 +27,8 @@
 //   if.x           there exactly if the opcode has modifier .x, or one of list .x
 //   v4             a vector of four; .vec (a list of .v2 .v4 .v8): as that says, without it a
 //   scalar coords num     a vector as long as .2d or .x4 says; num2, num4: twice, four times that
-//   mn mk kn       a matrix fragment of an m x n, m x k, k x n tile over 32 threads, by the shape
+//   mn mk kn       a matrix fragment of an m x n, m x k, k x n tile over 32 threads, by the shape;
+//                  fragment: of any length
 //   parts          a vector whose elements fill the type together;  vector: of any length
 //   label list function arguments opaque   what branches, calls and textures name
 //
@@ -76,6 +78,7 @@ enum class Length : uint8_t {
   fragment_mn,
   fragment_mk,
   fragment_kn,
+  fragment,
   parts,
   open
 };
@@ -86,7 +89,8 @@ struct OperandSpec {
   Shape shape = Shape::value;
   bool written = false;
   bool read = false;
-  bool negatable = false;
+  bool negatable = false;  // `!p`
+  bool signable = false;   // `-a`
   bool registers = true;
   bool immediates = false;
   bool specials = false;  // special registers and functions
@@ -114,6 +118,7 @@ struct OperandSpec {
   Mod needs_mod = Mod::none;     // or this modifier is
   int first_part = 0;  // into Pattern::parts: the vectors of an address, the half of a pair
   int part_count = 0;
+  bool optional_part = false;  // of an address
   bool pair = false;
   bool pair_optional = false;
 };

@@ -105,18 +105,6 @@ std::optional<Number> combine(std::string_view op, const Number& a, const Number
   return integer(*bits, is_unsigned);
 }
 
-std::optional<Number> negate(const Number& number) {
-  switch (number.literal) {
-    case Literal::f32_bits:
-      return Number{number.literal, number.bits ^ 0x80000000u};
-    case Literal::f64_bits:
-    case Literal::decimal:
-      return Number{number.literal, number.bits ^ (uint64_t{1} << 63)};
-    default:
-      return Number{number.literal, 0 - number.bits};
-  }
-}
-
 class ConstantParser {
  public:
   explicit ConstantParser(Cursor& cursor) : cursor_(cursor) {}
@@ -153,7 +141,7 @@ class ConstantParser {
   std::optional<Number> unary_inside() {
     if (cursor_.accept('-')) {
       const auto value = unary();
-      return value ? negate(*value) : std::nullopt;
+      return value ? std::optional(negate(*value)) : std::nullopt;
     }
     if (cursor_.accept('+')) return unary();
     if (cursor_.accept('~')) return on_integer([](uint64_t bits) { return ~bits; });
@@ -241,6 +229,18 @@ class ConstantParser {
 };
 
 }  // namespace
+
+Number negate(const Number& number) {
+  switch (number.literal) {
+    case Literal::f32_bits:
+      return {number.literal, number.bits ^ 0x80000000u};
+    case Literal::f64_bits:
+    case Literal::decimal:
+      return {number.literal, number.bits ^ (uint64_t{1} << 63)};
+    default:
+      return {number.literal, 0 - number.bits};
+  }
+}
 
 bool begins_constant(const Cursor& cursor) {
   const Token& token = cursor.token();

@@ -20,4 +20,6 @@ std::optional<Number> parse_constant(Cursor& cursor);
 // The same with binary operators, for places that hold nothing but an expression.
 std::optional<Number> parse_constant_expression(Cursor& cursor);
 
+Number negate(const Number& number);
+
 }  // namespace lw::ptx

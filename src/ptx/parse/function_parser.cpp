@@ -210,8 +210,7 @@ bool FunctionParser::choose_form(Instruction& result, const Token& first,
   }
   std::string forms;
   for (FormId form : entry.candidates) {
-    const std::string_view pattern = row_of(form).pattern;
-    forms += fmt::format("{}`{}`", forms.empty() ? "" : ", ", pattern.substr(0, pattern.find(';')));
+    forms += fmt::format("{}`{}`", forms.empty() ? "" : " and ", syntax_of(form));
   }
   return cursor_.fail(first, fmt::format("no form of `{}` takes these operands", entry.text),
                       fmt::format("the forms are {}", forms));

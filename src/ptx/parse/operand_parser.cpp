@@ -19,6 +19,12 @@ uint8_t component_named(std::string_view word) {
   return 0;
 }
 
+// `%r17`, of prefix `%r`.
+bool is_numbered(std::string_view name, std::string_view prefix) {
+  return name.starts_with(prefix) && name.size() > prefix.size() &&
+         name.find_first_not_of("0123456789", prefix.size()) == std::string_view::npos;
+}
+
 bool is_list_operand(std::string_view base, size_t index) { return base == "brx" && index == 1; }
 
 }  // namespace
@@ -74,6 +80,7 @@ bool OperandParser::single(Operand& result) {
   if (cursor_.at('[')) return address(result);
   if (cursor_.at('{')) return vector(result);
   if (cursor_.at('!')) return negated(result);
+  if (cursor_.at('-')) return minus(result);
   if (begins_constant(cursor_)) return immediate(result);
   return cursor_.fail_expected("an operand");
 }
@@ -99,9 +106,21 @@ bool OperandParser::named(Operand& result) {
   cursor_.advance();
   if (!resolve(name, result)) return false;
   if (dotted) return component(result);
-  if (result.kind == OperandKind::symbol && (cursor_.at('+') || cursor_.at('-'))) {
-    return offset(result);
-  }
+  if (result.kind != OperandKind::symbol) return true;
+  if (cursor_.at('+') || cursor_.at('-')) return offset(result);
+  return cursor_.at('[') ? array_element(result) : true;
+}
+
+// `table[3]`: the address of an element, in brackets of its own.
+bool OperandParser::array_element(Operand& result) {
+  cursor_.advance();
+  const auto index = parse_constant_expression(cursor_);
+  if (!index || !cursor_.expect(']', "after the index of an array")) return false;
+  const Variable& variable = context_.module.variables[result.id];
+  const auto stride = static_cast<uint64_t>((bits_of(variable.type) + 7) / 8) * variable.vector;
+  result.kind = OperandKind::address;
+  result.base = AddressBase::variable;
+  result.value = static_cast<int64_t>(index->bits * stride);
   return true;
 }
 
@@ -139,7 +158,7 @@ bool OperandParser::unknown(const Token& name, Operand& result) {
     return true;
   }
   for (const RegisterRange& range : context_.ranges) {
-    if (name.text.starts_with(range.prefix) && name.text.size() > range.prefix.size()) {
+    if (is_numbered(name.text, range.prefix)) {
       return cursor_.fail(name, fmt::format("`{}` is not declared", name.text),
                           fmt::format("the declaration `{}<{}>` ends at `{}{}`", range.prefix,
                                       range.count, range.prefix, range.count - 1));
@@ -224,6 +243,22 @@ bool OperandParser::negated(Operand& result) {
     return cursor_.fail(where, "`!` is for predicates and constants");
   }
   result.negated = true;
+  return true;
+}
+
+// A negative constant, or the negated register of a `vmad`.
+bool OperandParser::minus(Operand& result) {
+  const Token where = cursor_.token();
+  cursor_.advance();
+  if (cursor_.at_name() && cursor_.token().text != "WARP_SZ") {
+    if (!named(result)) return false;
+    if (result.kind != OperandKind::reg) return cursor_.fail(where, "`-` is for registers");
+    result.negated = true;
+    return true;
+  }
+  if (!immediate(result)) return false;
+  const Number positive{result.literal, static_cast<uint64_t>(result.value)};
+  result.value = static_cast<int64_t>(negate(positive).bits);
   return true;
 }
 

@@ -40,6 +40,8 @@ class OperandParser {
   bool selector(std::string_view word, Operand& result);
   bool immediate(Operand& result);
   bool negated(Operand& result);
+  bool minus(Operand& result);
+  bool array_element(Operand& result);
   bool vector(Operand& result);
   bool address(Operand& result);
   bool address_base(Operand& result);

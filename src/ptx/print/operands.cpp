@@ -33,7 +33,10 @@ void OperandPrinter::instruction(const Instruction& instruction) {
 }
 
 void OperandPrinter::operand(const Operand& operand) {
-  if (operand.negated) out_ += '!';
+  if (operand.negated) {
+    const bool predicate = function_.registers[operand.id].type == Type::pred;
+    out_ += predicate ? '!' : '-';
+  }
   switch (operand.kind) {
     case OperandKind::reg:
       out_ += function_.registers[operand.id].name;

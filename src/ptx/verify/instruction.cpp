@@ -11,11 +11,6 @@
 namespace lw::ptx {
 namespace {
 
-std::string_view syntax_of(FormId form) {
-  const std::string_view pattern = row_of(form).pattern;
-  return pattern.substr(0, pattern.find(';'));
-}
-
 // How many operands a pattern takes at least and at most.
 std::pair<size_t, size_t> operand_counts(const Pattern& pattern) {
   const auto required =
@@ -106,10 +101,10 @@ void InstructionVerifier::check_operand(const OperandSpec& spec, const Operand& 
       break;
     case OperandKind::tensor: {
       const auto elements = function_.elements_of(operand);
+      const auto parts = lay_parts(spec, *pattern_, *opcode_, function_, operand);
       if (!spec.opaque) check_address(elements[0], number);
-      for (size_t i = 1; i < elements.size(); ++i) {
-        check_value(pattern_->parts[spec.first_part + static_cast<int>(i) - 1], elements[i],
-                    number);
+      for (size_t i = 1; parts && i < elements.size(); ++i) {
+        check_value(*(*parts)[i - 1], elements[i], number);
       }
       break;
     }
@@ -165,8 +160,7 @@ void InstructionVerifier::check_register(const OperandSpec& spec, Type type, con
   if (type == Type::none) return;
   if (spec.or_predicate && reg.type == Type::pred) return;
   // Fragments of matrices stand in registers of 32 bits, whatever their elements are.
-  const bool fragment = spec.length == Length::fragment_mn || spec.length == Length::fragment_mk ||
-                        spec.length == Length::fragment_kn;
+  const bool fragment = spec.length >= Length::fragment_mn && spec.length <= Length::fragment;
   const Type wanted = fragment && bits_of(type) < 32 ? Type::b32 : type;
   if (register_fits(reg.type, wanted, spec.width)) return;
   complain(operand, number, fmt::format("is declared `.{}`", name_of(reg.type)),
@@ -267,7 +261,7 @@ void InstructionVerifier::check_base_register(const Operand& operand, size_t num
         fmt::format("is declared `.{}`, and an address is an integer", name_of(reg.type)));
   }
   const std::optional<Space> space = only_space(*opcode_);
-  const bool generic = !names_space(*opcode_) && !is_tensor_memory(*opcode_);
+  const bool generic = !names_space(*opcode_) && !takes_narrow_addresses(*opcode_);
   const bool wide = generic || space == Space::global;
   if (wide && module_.address_size == 64 && bits_of(reg.type) == 32) {
     complain(operand, number, "has 32 bits, and a global or generic address has 64",

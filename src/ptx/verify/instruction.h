@@ -3,7 +3,6 @@
 
 #include "ptx/forms/operands.h"
 #include "ptx/verify/report.h"
-#include "ptx/verify/targets.h"
 
 namespace lw::ptx {
 
@@ -42,9 +41,5 @@ class InstructionVerifier {
   const Opcode* opcode_ = nullptr;
   const Pattern* pattern_ = nullptr;
 };
-
-// Version and target of an opcode; reported at `instruction`, the first that uses it.
-void check_requirements(const Module& module, const Function& function,
-                        const Instruction& instruction, VerifyReport& report);
 
 }  // namespace lw::ptx

@@ -50,7 +50,10 @@ bool names_space(const Opcode& opcode) {
   return opcode.has(Mod::async);
 }
 
-bool is_tensor_memory(const Opcode& opcode) { return opcode.text.starts_with("tcgen05"); }
+bool takes_narrow_addresses(const Opcode& opcode) {
+  return opcode.text.starts_with("tcgen05") || opcode.text.starts_with("ldmatrix") ||
+         opcode.text.starts_with("stmatrix");
+}
 
 std::string_view word_for(Space space) { return word_of(space); }
 

@@ -13,8 +13,9 @@ std::optional<Space> only_space(const Opcode& opcode);
 
 bool names_space(const Opcode& opcode);
 
-// Instructions whose addresses are tensor memory, or a matrix in it: registers of 32 bits.
-bool is_tensor_memory(const Opcode& opcode);
+// Instructions whose addresses have 32 bits though no space is named: tensor memory, and the
+// matrix moves, where ptxas takes a shared address as it is.
+bool takes_narrow_addresses(const Opcode& opcode);
 
 std::string_view word_for(Space space);
 

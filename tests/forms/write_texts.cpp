@@ -1,0 +1,134 @@
+// Writes tests/forms/texts: for every opcode of opcodes.txt, and for every form that none of them
+// has, one instruction with real operands; and a second one where operands may be missing. Files
+// are by family (the part of the opcode before the first dot) and by target, each a kernel that an
+// assembler takes as it is.
+//
+//   write_texts OPCODES FOLDER
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "forms/operand_writer.h"
+#include "ptx/forms/match.h"
+#include "ptx/verify/requirements.h"
+#include "ptx/verify/targets.h"
+
+namespace lw::ptx {
+namespace {
+
+// Where texts go: the first target that the opcode and its modifiers allow.
+constexpr std::array<std::string_view, 9> kTargets = {
+    "sm_80", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_103a", "sm_110a", "sm_120a", "sm_107a"};
+
+struct Text {
+  std::string instruction;
+  int version;
+};
+
+// By family and target.
+using Texts = std::map<std::pair<std::string, std::string>, std::vector<Text>>;
+
+Opcode make_opcode(const std::string& text, FormId form) {
+  const SplitOpcode split = split_opcode(text);
+  Opcode opcode{text, form, split.mods, {}, split.types};
+  for (Mod mod : split.mods) opcode.set.set(static_cast<size_t>(mod));
+  return opcode;
+}
+
+// The opcode with the first alternative of every word that must be there.
+std::string plainest_opcode(const Pattern& pattern) {
+  std::string text(pattern.base);
+  for (const Element& element : pattern.elements) {
+    if (element.group != kNowhere) continue;
+    text += '.';
+    text += element.is_type() ? name_of(element.types[0]) : name_of(element.mods[0]);
+  }
+  return text;
+}
+
+std::string target_for(const Opcode& opcode) {
+  for (std::string_view name : kTargets) {
+    if (meets_requirements(opcode, *parse_target(name))) return std::string(name);
+  }
+  return "sm_107a";
+}
+
+void add(Texts& texts, const Opcode& opcode) {
+  const Pattern& pattern = pattern_of(opcode.form);
+  const std::string target = target_for(opcode);
+  auto& file = texts[{std::string(pattern.base), target}];
+  std::set<std::string> written;
+  for (bool full : {false, true}) {
+    const std::string operands = OperandWriter(pattern, opcode, full).write();
+    const std::string line = operands.empty() ? opcode.text : opcode.text + " " + operands;
+    if (written.insert(line).second) file.push_back({line, needed_version(opcode)});
+  }
+}
+
+Texts collect(const std::vector<std::string>& opcodes) {
+  Texts texts;
+  std::set<FormId> seen;
+  for (const std::string& text : opcodes) {
+    for (FormId form : forms_matching(split_opcode(text))) {
+      add(texts, make_opcode(text, form));
+      seen.insert(form);
+    }
+  }
+  for (size_t i = 1; i < static_cast<size_t>(FormId::count); ++i) {
+    const auto form = static_cast<FormId>(i);
+    if (!seen.contains(form)) add(texts, make_opcode(plainest_opcode(pattern_of(form)), form));
+  }
+  return texts;
+}
+
+// Files for each version that is needed: what ptxas 13.0 knows (9.0), and the rest.
+void write_file(const std::filesystem::path& folder, const std::string& family,
+                const std::string& target, const std::vector<Text>& texts, bool known) {
+  std::string body;
+  int version = 90;
+  for (const Text& text : texts) {
+    if ((text.version <= 90) != known) continue;
+    version = std::max(version, text.version);
+    body += fmt::format("\t{};\n", text.instruction);
+  }
+  if (body.empty()) return;
+  const std::string name =
+      fmt::format("{}.{}{}.ptx", family, target, known ? "" : ".later");
+  std::ofstream file(folder / name);
+  file << fmt::format(".version {}.{}\n.target {}\n.address_size 64\n\n{}\n"
+                      ".visible .entry forms(.param .align 16 .b8 input[64])\n{{\n{}"
+                      "\t.param .align 16 .b8 argument[64];\n"
+                      "targets: .branchtargets done;\n\n{}\ndone:\n\tret;\n}}\n",
+                      version / 10, version % 10, target, module_head(), register_file(), body);
+}
+
+int run(const std::string& list, const std::filesystem::path& folder) {
+  std::ifstream file(list);
+  std::vector<std::string> opcodes;
+  for (std::string line; std::getline(file, line);) opcodes.push_back(line);
+  std::filesystem::create_directories(folder);
+  for (const auto& [key, texts] : collect(opcodes)) {
+    write_file(folder, key.first, key.second, texts, true);
+    write_file(folder, key.first, key.second, texts, false);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace lw::ptx
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::cerr << "usage: write_texts OPCODES FOLDER\n";
+    return 2;
+  }
+  return lw::ptx::run(argv[1], argv[2]);
+}
