@@ -1,1 +1,0 @@
-// PTX: Data Movement and Conversion Instructions: cvt, cvt.pack.
