@@ -1,7 +1,10 @@
 #include "prove/judge.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "prove/freedom.h"
 #include "prove/group.h"
 #include "prove/poison.h"
 #include "prove/witness.h"
@@ -11,6 +14,9 @@ namespace {
 
 // Findings beyond this many get no witness of their own.
 constexpr size_t kMostWitnesses = 8;
+
+// Random schedules tried where the schedule steers the kernel.
+constexpr uint64_t kSamples = 8;
 
 bool counts(diagnose::Tier tier, bool strict) {
   return tier == diagnose::Tier::kRace || tier == diagnose::Tier::kError ||
@@ -66,23 +72,64 @@ Outcome outcome_of(const Answer& answer) {
   return Outcome::clean;
 }
 
+// Other schedules to try where a value made by the schedule decides what happens.
+std::vector<RunPlan> other_plans(const RunPlan& plan,
+                                 const std::vector<program::Influence>& influences) {
+  std::vector<RunPlan> others;
+  const std::vector<base::OpId> doubtful = doubtful_tests(influences);
+  if (!doubtful.empty()) others.emplace_back(plan).machine.doubted_tests = doubtful;
+  if (!steers(influences)) return others;
+  for (uint64_t seed = 1; seed <= kSamples; ++seed) {
+    RunPlan& other = others.emplace_back(plan);
+    other.schedule = {Schedule::Kind::random, seed, {}};
+    other.machine.doubted_tests = doubtful;
+  }
+  return others;
+}
+
+bool has_findings(const Run& run, bool strict) {
+  return run.result.fault || !run.facts.errors.empty() ||
+         std::ranges::any_of(run.facts.races, [&](const order::RaceGroup& group) {
+           return counts(group.first.tier, strict);
+         });
+}
+
+// Runs other schedules until one finds something, which then stands for the case. Returns the plan
+// of the run that `answer` holds.
+RunPlan try_other_schedules(const casefile::Inputs& inputs, const RunPlan& plan,
+                            const JudgeOptions& options, Answer& answer) {
+  answer.influences = influences_of(*answer.run.set_up.machine, answer.run.result);
+  if (has_findings(answer.run, options.strict)) return plan;
+  for (RunPlan& other : other_plans(plan, answer.influences)) {
+    Run run = run_again(inputs, other);
+    ++answer.verdict.schedules;
+    if (!has_findings(run, options.strict)) continue;
+    answer.run = std::move(run);
+    return other;
+  }
+  return plan;
+}
+
 Extent extent_of(const Answer& answer, Outcome outcome) {
   const order::Facts& facts = answer.run.facts;
   if (outcome == Outcome::race) {
-    const bool all = std::ranges::any_of(answer.races, &RaceFinding::in_all_schedules);
+    const bool all = answer.influences.empty() &&
+                     std::ranges::any_of(answer.races, &RaceFinding::in_all_schedules);
     return all ? Extent::all_schedules : Extent::this_matching;
   }
-  const bool forced = facts.unforced.empty() && answer.run.result.schedule_values.empty();
+  if (outcome == Outcome::clean && steers(answer.influences)) return Extent::sampled;
+  const bool forced = facts.unforced.empty() && answer.influences.empty();
   return forced ? Extent::all_schedules : Extent::this_matching;
 }
 
 }  // namespace
 
-Answer judge(const casefile::Inputs& inputs, const RunPlan& plan, Run plain,
+Answer judge(const casefile::Inputs& inputs, const RunPlan& asked, Run plain,
              const JudgeOptions& options) {
   Answer answer;
   answer.run = std::move(plain);
-  answer.replayed = plan.holds;
+  answer.replayed = asked.holds;
+  const RunPlan plan = try_other_schedules(inputs, asked, options, answer);
   if (!plan.holds.empty()) {
     answer.replay_changes = changed_outputs(inputs, run_again(inputs, unheld(plan)), answer.run);
   }
@@ -99,6 +146,8 @@ std::string verdict_text(const Verdict& verdict) {
   const bool all = verdict.extent == Extent::all_schedules;
   switch (verdict.outcome) {
     case Outcome::clean:
+      if (verdict.extent == Extent::sampled)
+        return fmt::format("clean, sampled {}", verdict.schedules);
       return all ? "clean, all schedules" : "clean, this matching";
     case Outcome::race:
       return all ? "race in all schedules" : "race in this matching";

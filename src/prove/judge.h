@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "program/influence.h"
 #include "prove/finding.h"
 #include "prove/run.h"
 
@@ -13,11 +14,12 @@ namespace lw::prove {
 enum class Outcome : uint8_t { clean, race, error, deadlock, not_analysed };
 
 // For which schedules the outcome is known.
-enum class Extent : uint8_t { all_schedules, this_matching };
+enum class Extent : uint8_t { all_schedules, this_matching, sampled };
 
 struct Verdict {
   Outcome outcome = Outcome::clean;
   Extent extent = Extent::all_schedules;
+  uint32_t schedules = 1;  // sampled: how many were run
 };
 
 // Reads of bytes that nobody wrote decide about outputs: two runs with other bytes there differ.
@@ -28,8 +30,9 @@ struct PoisonFinding {
 
 // All that the report tells.
 struct Answer {
-  Run run;                         // the plain one; its machine names everything
-  std::vector<RaceFinding> races;  // counted tiers
+  Run run;  // the plain one, or the first of the others that finds something; it names everything
+  std::vector<program::Influence> influences;  // values made by the schedule that matter
+  std::vector<RaceFinding> races;              // counted tiers
   std::vector<RaceFinding> notes;
   std::optional<PoisonFinding> poison;
   std::vector<schedule::Hold> replayed;  // holds the user asked for; fates are in `run`

@@ -154,22 +154,38 @@ diagnose::RuleId rule_of_kind(machine::FaultKind kind) {
   using Kind = machine::FaultKind;
   using diagnose::RuleId;
   switch (kind) {
-    case Kind::out_of_bounds: return RuleId::kNone;
-    case Kind::misaligned: return RuleId::kNone;
-    case Kind::trap: return RuleId::kNone;
-    case Kind::assertion: return RuleId::kNone;
-    case Kind::barrier_misuse: return RuleId::kE9;
-    case Kind::divergent_aligned: return RuleId::kW11;
-    case Kind::wrong_mask: return RuleId::kW10;
-    case Kind::mbarrier_misuse: return RuleId::kE1;
-    case Kind::group_misuse: return RuleId::kE14;
-    case Kind::bulk_misuse: return RuleId::kE14;
-    case Kind::tensor_map_invalid: return RuleId::kE15;
-    case Kind::register_misuse: return RuleId::kE17;
-    case Kind::peer_misuse: return RuleId::kE12;
-    case Kind::deadlock: return RuleId::kE21;
-    case Kind::livelock: return RuleId::kE22;
-    case Kind::never_written: return RuleId::kE20;
+    case Kind::out_of_bounds:
+      return RuleId::kNone;
+    case Kind::misaligned:
+      return RuleId::kNone;
+    case Kind::trap:
+      return RuleId::kNone;
+    case Kind::assertion:
+      return RuleId::kNone;
+    case Kind::barrier_misuse:
+      return RuleId::kE9;
+    case Kind::divergent_aligned:
+      return RuleId::kW11;
+    case Kind::wrong_mask:
+      return RuleId::kW10;
+    case Kind::mbarrier_misuse:
+      return RuleId::kE1;
+    case Kind::group_misuse:
+      return RuleId::kE14;
+    case Kind::bulk_misuse:
+      return RuleId::kE14;
+    case Kind::tensor_map_invalid:
+      return RuleId::kE15;
+    case Kind::register_misuse:
+      return RuleId::kE17;
+    case Kind::peer_misuse:
+      return RuleId::kE12;
+    case Kind::deadlock:
+      return RuleId::kE21;
+    case Kind::livelock:
+      return RuleId::kE22;
+    case Kind::never_written:
+      return RuleId::kE20;
   }
   return RuleId::kNone;
 }
@@ -255,14 +271,45 @@ std::string waiting_words(const machine::Waiting& waiting, Names& names) {
                      waiting.what);
 }
 
+namespace {
+
+std::string_view rule_of(program::Cause cause) {
+  switch (cause) {
+    case program::Cause::clock:
+    case program::Cause::placement:
+    case program::Cause::active_lanes:
+      return "D-7";
+    case program::Cause::mbarrier_test:
+      return "D-6b";
+    case program::Cause::strong_read:
+      return "D-5";
+    case program::Cause::register_pool:
+      return "D-8";
+  }
+  return {};
+}
+
+std::string influence_text(const program::Influence& influence, Names& names) {
+  const std::string made = fmt::format("`{}` at {}", names.instruction(influence.made_at),
+                                       names.line_text(influence.made_at, {}));
+  if (influence.cause == program::Cause::register_pool)
+    return made + " may have to wait for registers";
+  if (influence.arrived_at == influence.made_at)
+    return made + " may answer false, and the kernel goes on";
+  return fmt::format("what {} gives is the schedule's doing and reaches `{}` at {}", made,
+                     names.instruction(influence.arrived_at),
+                     names.line_text(influence.arrived_at, {}));
+}
+
+}  // namespace
+
 std::vector<Condition> conditions(const prove::Answer& answer, Names& names) {
   std::vector<Condition> list;
   for (const order::Unforced& unforced : answer.run.facts.unforced) {
     list.push_back({std::string(diagnose::rule(unforced.rule).id), unforced_text(unforced, names)});
   }
-  for (base::OpId op : answer.run.result.schedule_values) {
-    list.push_back({"D-7", fmt::format("`{}` at {} reads what another schedule would change",
-                                       names.instruction(op), names.line_text(op, {}))});
+  for (const program::Influence& influence : answer.influences) {
+    list.push_back({std::string(rule_of(influence.cause)), influence_text(influence, names)});
   }
   return list;
 }
