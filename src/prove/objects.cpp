@@ -10,11 +10,11 @@ Object shared_object(machine::Machine& machine, base::CtaId cta, uint64_t addres
   for (uint32_t i = 0; i < variables.size(); ++i) {
     const program::VariablePlace& variable = variables[i];
     const bool dynamic = variable.size == 0;
-    if (address < variable.offset || (!dynamic && address >= variable.offset + variable.size))
-      continue;
+    const uint64_t begin = variable.offset - program::kSharedBase;  // as the order engine counts
+    if (address < begin || (!dynamic && address >= begin + variable.size)) continue;
     object.kind = dynamic ? Object::Kind::dynamic_shared : Object::Kind::shared_variable;
     object.index = i;
-    object.begin = variable.offset;
+    object.begin = begin;
     return object;
   }
   return object;
