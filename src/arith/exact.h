@@ -22,8 +22,14 @@ class Big {
   Big() = default;
   // value * 2^exponent
   Big(unsigned __int128 value, int exponent) {
-    for (int i = 0; i < 128; ++i)
-      if ((value >> i & 1) != 0) set_bit(exponent + i - kLowest);
+    for (int shift = exponent - kLowest; value != 0; value >>= 1, ++shift) {
+      if (shift % 64 == 0 && shift >= 0) {
+        words_.at(shift / 64) = static_cast<uint64_t>(value);
+        value >>= 63, shift += 63;
+      } else if ((value & 1) != 0) {
+        words_.at(shift / 64) |= uint64_t{1} << (shift % 64);
+      }
+    }
   }
 
   friend auto operator<=>(const Big& a, const Big& b) {
@@ -56,6 +62,13 @@ class Big {
 
   bool is_zero() const { return *this == Big(); }
 
+  // Exponent of the leading bit of a number but zero.
+  int leading() const {
+    int word = kWords - 1;
+    while (words_[word] == 0) --word;
+    return kLowest + word * 64 + 63 - std::countl_zero(words_[word]);
+  }
+
   // Clears what lies below 2^exponent.
   Big cut(int exponent) const {
     Big r = *this;
@@ -65,8 +78,6 @@ class Big {
   }
 
  private:
-  void set_bit(int i) { words_.at(i / 64) |= uint64_t{1} << (i % 64); }
-
   std::array<uint64_t, kWords> words_{};
 };
 
@@ -175,19 +186,29 @@ inline Big magnitude_of_code(const Format& format, uint64_t code) {
   return Big(fraction, exponent);
 }
 
-// Rounds to a format with infinities: the codes around the number by bisection, then by the mode.
-// Returns the code with its sign; `nan` for NaN.
+// The largest code that is at most the number: bisection among the codes of its binade.
+inline uint64_t code_below(const Format& format, uint64_t infinity, const Big& x) {
+  if (x.is_zero()) return 0;
+  int binade = std::max(x.leading(), 1 - format.bias);
+  if (binade > format.bias) return infinity - 1;
+  bool normal = x.leading() == binade;
+  uint64_t low = normal ? static_cast<uint64_t>(binade + format.bias) << format.fraction_bits : 0;
+  for (uint64_t high = low + (uint64_t{1} << format.fraction_bits); low + 1 < high;) {
+    uint64_t middle = (low + high) / 2;
+    (magnitude_of_code(format, middle) <= x ? low : high) = middle;
+  }
+  return low;
+}
+
+// Rounds to a format with infinities by the codes below and above the number. Returns the code with
+// its sign; `nan` for NaN.
 inline uint64_t round_exact_to(const Format& format, const Exact& x, Rounding rounding,
                                uint64_t nan) {
   uint64_t infinity = ((uint64_t{1} << format.exponent_bits) - 1) << format.fraction_bits;
   uint64_t sign = uint64_t{x.negative} << (format.exponent_bits + format.fraction_bits);
   if (x.kind == Exact::Kind::kNan) return nan;
   if (x.kind == Exact::Kind::kInfinite) return sign | infinity;
-  uint64_t low = 0;
-  for (uint64_t high = infinity; low + 1 < high;) {
-    uint64_t middle = (low + high) / 2;
-    (magnitude_of_code(format, middle) <= x.magnitude ? low : high) = middle;
-  }
+  uint64_t low = code_below(format, infinity, x.magnitude);
   Big below = magnitude_of_code(format, low);
   if (below == x.magnitude) return sign | low;
   Big twice = x.magnitude + x.magnitude;

@@ -14,6 +14,13 @@ inline constexpr uint32_t kFraction = 0x7fffffu;
 inline constexpr uint32_t kInfinity = 0x7f800000u;
 inline constexpr uint32_t kOne = 0x3f800000u;
 
+// A choice that stays arithmetic: written with ?:, the compiler moves the work for one side into a
+// branch, and then makes no vectors of the loop.
+LW_INLINE constexpr uint32_t select(bool condition, uint32_t a, uint32_t b) {
+  uint32_t mask = 0u - static_cast<uint32_t>(condition);
+  return (a & mask) | (b & ~mask);
+}
+
 // sq(x), x of 17 bits: floor of half of the sum of the partial products 2^(i+j-18) of bits i, j of
 // x with i + j >= 18. With x = high * 2^9 + low, high * high has all of its products, low * low
 // none, and the cross products, which count twice, are the loop.
@@ -21,45 +28,84 @@ LW_INLINE constexpr int32_t truncated_square(uint32_t x) {
   uint32_t high = x >> 9;
   uint32_t low = x & 511;
   uint32_t cross = 0;
-  for (int i = 1; i < 8; ++i) cross += (high & (1u << i)) != 0 ? low >> (9 - i) : 0;
+  for (int i = 1; i < 8; ++i) cross += (0u - (high >> i & 1)) & (low >> (9 - i));
   return static_cast<int32_t>(((high * high) >> 1) + cross);
 }
 
-// (c0 << c0_shift) + c1 x + (c2 square << square_shift)
-template <int kC0Shift, int kSquareShift, class Table>
-LW_INLINE constexpr int64_t quadratic(const Table& table, uint32_t segment, uint32_t x,
-                                      int32_t square) {
-  return (static_cast<int64_t>(table.c0[segment]) << kC0Shift) +
-         static_cast<int64_t>(table.c1[segment]) * static_cast<int32_t>(x) +
-         static_cast<int64_t>(table.c2[segment]) * (square << kSquareShift);
+// A table as the look-ups want it: c1 and c2 in one word, for two gathers instead of three.
+template <int kSegments>
+struct PackedTable {
+  int32_t c0[kSegments];
+  int32_t c1_c2[kSegments];  // c1 << 13 | low 13 bits of c2
+};
+template <int kSegments>
+constexpr PackedTable<kSegments> packed(const MufuTable<kSegments>& table) {
+  PackedTable<kSegments> result{};
+  for (int i = 0; i < kSegments; ++i) {
+    result.c0[i] = table.c0[i];
+    result.c1_c2[i] = table.c1[i] * (1 << 13) | (table.c2[i] & 0x1fff);
+  }
+  return result;
+}
+inline constexpr auto kRcp = packed(kRcpTable);
+inline constexpr auto kRsqrt = packed(kRsqrtTable);
+inline constexpr auto kSqrt = packed(kSqrtTable);
+inline constexpr auto kEx2 = packed(kEx2Table);
+inline constexpr auto kLg2 = packed(kLg2Table);
+inline constexpr auto kSincos = packed(kSincosTable);
+
+// (c0 << kC0Shift) + c1 x + (c2 square << kSquareShift) + kRounding = high * 2^kSplit + low, both
+// in 32 bits: what c1 has to do with the upper part of x is in `high`. Twice the lanes of 64-bit
+// arithmetic.
+template <int kSplit>
+struct Split {
+  int32_t high;
+  int32_t low;
+
+  // The number shifted right by kShift, its remainder dropped.
+  template <int kShift>
+  LW_INLINE constexpr int32_t cut() const {
+    return (high + (low >> kSplit)) >> (kShift - kSplit);
+  }
+  LW_INLINE constexpr double value() const {
+    return static_cast<double>(high) * (1 << kSplit) + static_cast<double>(low);
+  }
+};
+template <int kSplit, int kC0Shift, int kSquareShift, int kRounding, class Table>
+LW_INLINE constexpr Split<kSplit> quadratic(const Table& table, uint32_t segment, uint32_t x,
+                                            int32_t square) {
+  int32_t c1_c2 = table.c1_c2[segment];
+  int32_t c1 = c1_c2 >> 13;
+  int32_t c2 = static_cast<int32_t>(static_cast<uint32_t>(c1_c2) << 19) >> 19;
+  int32_t x_high = static_cast<int32_t>(x >> kSplit);
+  int32_t x_low = static_cast<int32_t>(x & ((1u << kSplit) - 1));
+  return {table.c0[segment] * (1 << (kC0Shift - kSplit)) + c1 * x_high,
+          c1 * x_low + c2 * (square << kSquareShift) + kRounding};
 }
 
 // Exponent field and 24-bit mantissa (2^24 carries into the exponent); too small gives zero.
-LW_INLINE constexpr uint32_t assemble(int32_t field, int64_t mantissa) {
-  int32_t bits = field * (1 << 23) + (static_cast<int32_t>(mantissa) - (1 << 23));
-  return bits < (1 << 23) ? 0 : static_cast<uint32_t>(bits);
+LW_INLINE constexpr uint32_t assemble(int32_t field, int32_t mantissa) {
+  int32_t bits = field * (1 << 23) + (mantissa - (1 << 23));
+  return select(bits < (1 << 23), 0, static_cast<uint32_t>(bits));
 }
 
-// A fixed-point number below 2^52, normalised and cut to 24 bits; 0 gives 0. Through an f64, which
-// is how vector code finds a leading bit.
+// A whole number below 2^53 with so many fraction bits, cut to 24 bits.
 template <int kFractionBits>
-LW_INLINE constexpr uint32_t normalise(int64_t magnitude) {
-  constexpr uint64_t kTwo52 = 0x4330000000000000u;
-  uint64_t bits = bits_of(f64_of(static_cast<uint64_t>(magnitude) | kTwo52) - f64_of(kTwo52));
-  uint64_t rebased = (bits >> 29) - (static_cast<uint64_t>(1023 - 127 + kFractionBits) << 23);
-  return magnitude == 0 ? 0 : static_cast<uint32_t>(rebased);
+LW_INLINE constexpr uint32_t normalise(double magnitude) {
+  constexpr float kUnit = 1.0f / static_cast<float>(uint64_t{1} << kFractionBits);
+  double cut = f64_of(bits_of(magnitude) & ~((uint64_t{1} << 29) - 1));
+  return bits_of(static_cast<float>(cut) * kUnit);
 }
 
 LW_INLINE constexpr uint32_t rcp(uint32_t bits) {
   uint32_t exponent = (bits >> 23) & 255;
   uint32_t fraction = bits & kFraction;
   uint32_t x = fraction & 0xffff;
-  int64_t p = quadratic<13, 0>(kRcpTable, fraction >> 16, x, truncated_square(2 * x)) + 0x47e7;
-  uint32_t r = assemble(253 - static_cast<int32_t>(exponent), p >> 15);
-  r = exponent == 0 ? kInfinity : r;
-  r = exponent == 255 ? 0 : r;
-  r |= bits & kSignF32;
-  return exponent == 255 && fraction != 0 ? kNanF32 : r;
+  auto p = quadratic<9, 13, 0, 0x47e7>(kRcp, fraction >> 16, x, truncated_square(2 * x));
+  uint32_t r = assemble(253 - static_cast<int32_t>(exponent), p.cut<15>());
+  r = select(exponent == 0, kInfinity, r);
+  r = select(exponent == 255, 0, r) | (bits & kSignF32);
+  return select((bits & ~kSignF32) > kInfinity, kNanF32, r);
 }
 
 // Mantissa and parity of the exponent in one 24-bit number, as rsqrt and sqrt want them.
@@ -76,52 +122,59 @@ LW_INLINE constexpr RootOperand split_for_root(uint32_t bits) {
 LW_INLINE constexpr uint32_t rsqrt(uint32_t bits) {
   RootOperand operand = split_for_root(bits);
   uint32_t x = operand.g & 0x1ffff;
-  int64_t p = quadratic<14, 2>(kRsqrtTable, operand.g >> 17, x, truncated_square(x)) + 0x7fff;
-  int64_t mantissa = operand.g == 0 ? 1 << 24 : p >> 16;
-  uint32_t r = assemble(126 - operand.half_exponent, mantissa);
-  r = bits == kInfinity ? 0 : r;
-  r = (bits & kSignF32) != 0 || bits > kInfinity ? kNanF32 : r;
-  return (bits & kInfinity) == 0 ? kInfinity | (bits & kSignF32) : r;
+  auto p = quadratic<10, 14, 2, 0x7fff>(kRsqrt, operand.g >> 17, x, truncated_square(x));
+  int32_t field = 126 - operand.half_exponent;
+  uint32_t r = assemble(field, p.cut<16>());
+  r = select(operand.g == 0, static_cast<uint32_t>(field + 1) << 23, r);  // exactly a power of two
+  r = select(bits == kInfinity, 0, r);
+  r = select(bits > kInfinity, kNanF32, r);  // negative, or NaN
+  return select((bits & kInfinity) == 0, kInfinity | (bits & kSignF32), r);
 }
 
 LW_INLINE constexpr uint32_t sqrt(uint32_t bits) {
   RootOperand operand = split_for_root(bits);
   uint32_t x = operand.g & 0x1ffff;
-  int64_t p = quadratic<15, 1>(kSqrtTable, operand.g >> 17, x, truncated_square(x)) + 0x7fff;
-  uint32_t r = assemble(127 + operand.half_exponent, p >> 17);
-  r = bits == kInfinity ? kInfinity : r;
-  r = (bits & kSignF32) != 0 || bits > kInfinity ? kNanF32 : r;
-  return (bits & kInfinity) == 0 ? bits & kSignF32 : r;
+  auto p = quadratic<11, 15, 1, 0x7fff>(kSqrt, operand.g >> 17, x, truncated_square(x));
+  uint32_t r = assemble(127 + operand.half_exponent, p.cut<17>());
+  r = select(bits == kInfinity, kInfinity, r);
+  r = select(bits > kInfinity, kNanF32, r);  // negative, or NaN
+  return select((bits & kInfinity) == 0, bits & kSignF32, r);
 }
 
 LW_INLINE constexpr uint32_t ex2(uint32_t bits) {
   constexpr uint32_t k128 = 0x43000000;
   uint32_t magnitude = bits & ~kSignF32;
   bool negative = (bits & kSignF32) != 0;
+  uint32_t flip = 0u - static_cast<uint32_t>(negative);
   // Operands out of range are read as 0 here and replaced below.
-  bool in_range = magnitude >= 0x00800000 && magnitude < k128;
-  float scaled = f32_of(in_range ? magnitude : 0) * 8388608.0f;
-  int32_t v = static_cast<int32_t>(scaled);
-  int32_t signed_v = negative ? -v : v;  // two's complement: both cases of the negative operand
-  uint32_t h = static_cast<uint32_t>(negative ? ~v : v) & kFraction;
-  h = (v & static_cast<int32_t>(kFraction)) == 0 ? 0 : h;
+  uint32_t in_range = select(magnitude >= 0x00800000 && magnitude < k128, magnitude, 0);
+  uint32_t v = static_cast<uint32_t>(static_cast<int32_t>(f32_of(in_range) * 8388608.0f));
+  uint32_t h = select((v & kFraction) == 0, 0, (v ^ flip) & kFraction);
+  int32_t w =
+      static_cast<int32_t>((v ^ flip) - flip) >> 23;  // -v: both cases of a negative operand
   uint32_t x = h & 0x1ffff;
-  int64_t p = quadratic<13, 0>(kEx2Table, h >> 17, x, truncated_square(x)) + 0x77e2;
-  uint32_t r = assemble(127 + (signed_v >> 23), p >> 15);
-  r = magnitude >= k128 ? (negative ? 0 : kInfinity) : r;
-  return magnitude > kInfinity ? kNanF32 : r;
+  auto p = quadratic<9, 13, 0, 0x77e2>(kEx2, h >> 17, x, truncated_square(x));
+  uint32_t r = assemble(127 + w, p.cut<15>());
+  r = select(magnitude >= k128, select(negative, 0, kInfinity), r);
+  return select(magnitude > kInfinity, kNanF32, r);
 }
 
 LW_INLINE constexpr uint32_t lg2(uint32_t bits) {
   uint32_t fraction = bits & kFraction;
   uint32_t x = fraction & 0x1ffff;
-  int64_t p = (quadratic<12, 1>(kLg2Table, fraction >> 17, x, truncated_square(x)) + 0x3345) >> 2;
-  p = bits == kOne ? 0 : p;
-  int64_t r = p + (static_cast<int64_t>((bits >> 23) & 255) - 127) * (int64_t{1} << 36);
-  uint32_t result = normalise<36>(r < 0 ? ~r : r) | (r < 0 ? kSignF32 : 0);
-  result = bits == kInfinity ? kInfinity : result;
-  result = (bits & kSignF32) != 0 || bits > kInfinity ? kNanF32 : result;
-  return (bits & kInfinity) == 0 ? kInfinity | kSignF32 : result;
+  auto p = quadratic<9, 12, 1, 0x3345>(kLg2, fraction >> 17, x, truncated_square(x));
+  int32_t keep = static_cast<int32_t>(bits == kOne) - 1;  // 1.0 gives 0
+  int32_t exponent = static_cast<int32_t>((bits >> 23) & 255) - 127;
+  // The quadratic cut by two bits, and the exponent, with 36 fraction bits: whole numbers.
+  double r = static_cast<double>(p.high & keep) * 0x1p7 + static_cast<double>((p.low >> 2) & keep) +
+             static_cast<double>(exponent) * 0x1p36;
+  uint32_t sign = static_cast<uint32_t>(bits_of(r) >> 32) & kSignF32;
+  double complement = static_cast<double>(static_cast<int32_t>(sign) >> 31);  // ~r is -1 - r
+  double magnitude = f64_of(bits_of(r) & ~(uint64_t{1} << 63)) + complement;
+  uint32_t result = normalise<36>(magnitude) | sign;
+  result = select(bits == kInfinity, kInfinity, result);
+  result = select(bits > kInfinity, kNanF32, result);  // negative, or NaN
+  return select((bits & kInfinity) == 0, kInfinity | kSignF32, result);
 }
 
 // sin and cos of an angle in radians: the multiplication by 1/2pi, which the assembler puts before
@@ -131,37 +184,65 @@ LW_INLINE constexpr uint32_t sin_cos(uint32_t bits) {
   constexpr double kOverTwoPi = f32_of(0x3e22f983);
   uint64_t turns = bits_of(static_cast<double>(f32_of(bits & ~kSignF32)) * kOverTwoPi);
   uint32_t mantissa = static_cast<uint32_t>(turns >> 29 & kFraction) | (1u << 23);
-  // Quarter turns with 23 fraction bits, modulo 4: mantissa * 2^shift.
+  // Quarter turns with 23 fraction bits, modulo 4: mantissa * 2^shift. Beyond 2^31 nothing is left.
   int32_t shift = static_cast<int32_t>(turns >> 52) - 1023 + 2;
-  uint32_t left = mantissa << (shift < 0 ? 0 : shift > 31 ? 31 : shift);
-  uint32_t right = mantissa >> (shift >= 0 ? 0 : shift < -31 ? 31 : -shift);
-  uint32_t v = (shift >= 0 ? left : right) & 0x1ffffff;
+  uint32_t up = select(shift < 0, 0, select(shift > 31, 31, static_cast<uint32_t>(shift)));
+  uint32_t down = select(shift > 0, 0, select(shift < -31, 31, static_cast<uint32_t>(-shift)));
+  uint32_t v = ((mantissa << up) >> down) & 0x1ffffff;
   uint32_t quadrant = (v >> 23) + (kCosine ? 1 : 0);
-  uint32_t h = ((quadrant & 1) != 0 ? ~v : v) & kFraction;
+  uint32_t h = (v ^ (0u - (quadrant & 1))) & kFraction;
   uint32_t x = h & 0x1ffff;
-  int64_t p = quadratic<11, 0>(kSincosTable, h >> 17, x, truncated_square(x));
+  auto p = quadratic<9, 11, 0, 0>(kSincos, h >> 17, x, truncated_square(x));
   uint32_t sign = (kCosine ? 0 : bits & kSignF32) ^ ((quadrant & 2) << 30);
-  uint32_t r = normalise<37>(p) | sign;
-  return (bits & kInfinity) == kInfinity ? kNanF32 : r;
+  uint32_t r = normalise<37>(p.value()) | sign;
+  return select((bits & kInfinity) == kInfinity, kNanF32, r);
 }
 
-// A binade of tanh has 2^k segments; entry: first segment << 4 | k. Binades 2^-8 to 2^2.
-inline constexpr int32_t kTanhBinades[11] = {
-    0 << 4 | 0,  1 << 4 | 0,  2 << 4 | 0,  3 << 4 | 1,  5 << 4 | 1,  7 << 4 | 2,
-    11 << 4 | 2, 15 << 4 | 2, 19 << 4 | 3, 27 << 4 | 4, 43 << 4 | 3,
+// tanh in a table of 16 rows a binade, from 2^-8 up, so that the top bits of the operand are the
+// index: a segment that is wider than a sixteenth of its binade stands there several times.
+struct TanhTable {
+  static constexpr int kBinades = 11;
+  static constexpr int kSegmentsLog2[kBinades] = {0, 0, 0, 1, 1, 2, 2, 2, 3, 4, 3};
+
+  int32_t c0_high[16 * kBinades];  // c0 >> 8
+  int32_t c1_rest[16 * kBinades];  // c1 << 12 | low 8 bits of c0 << 4 | bits of the operand to drop
+  int32_t c2[16 * kBinades];
 };
+constexpr TanhTable make_tanh_table() {
+  TanhTable table{};
+  int first = 0;
+  for (int binade = 0; binade < TanhTable::kBinades; ++binade) {
+    int k = TanhTable::kSegmentsLog2[binade];
+    for (int row = 0; row < 16; ++row) {
+      int segment = first + (row >> (4 - k));
+      int64_t c0 = int64_t{kTanhTable.c0[segment]} * (1 << 16) + kTanhLowC0[segment];
+      int i = binade * 16 + row;
+      table.c0_high[i] = static_cast<int32_t>(c0 >> 8);
+      table.c1_rest[i] =
+          kTanhTable.c1[segment] * (1 << 12) | static_cast<int32_t>((c0 & 255) << 4) | (6 - k);
+      table.c2[i] = kTanhTable.c2[segment];
+    }
+    first += 1 << k;
+  }
+  return table;
+}
+inline constexpr TanhTable kTanh = make_tanh_table();
 
 LW_INLINE constexpr uint32_t tanh(uint32_t bits) {
+  constexpr int32_t kFirstRow = (127 - 8) * 16;
   uint32_t magnitude = bits & ~kSignF32;
-  int32_t binade = static_cast<int32_t>(magnitude >> 23) - (127 - 8);
-  int32_t row = kTanhBinades[binade < 0 ? 0 : binade > 10 ? 10 : binade];
-  uint32_t p = (bits & kFraction) >> (6 - (row & 15));
-  uint32_t segment = static_cast<uint32_t>(row >> 4) + (p >> 17);
-  uint32_t x = p & 0x1ffff;
-  uint32_t r = normalise<39>(quadratic<0, 0>(kTanhTable, segment, x, truncated_square(x)));
-  r = binade < 0 ? magnitude : r;
-  r = binade > 10 ? kOne : r;
-  return magnitude > kInfinity ? kNanF32 : r | (bits & kSignF32);
+  int32_t row = static_cast<int32_t>(magnitude >> 19) - kFirstRow;
+  bool in_range = row >= 0 && row < 16 * TanhTable::kBinades;
+  uint32_t i = select(in_range, static_cast<uint32_t>(row), 0);
+  int32_t c1_rest = kTanh.c1_rest[i];
+  uint32_t x = ((bits & kFraction) >> (c1_rest & 15)) & 0x1ffff;
+  double sum = kTanh.c0_high[i] * 256.0 + static_cast<double>((c1_rest >> 4) & 255) +
+               static_cast<double>(c1_rest >> 12) * static_cast<double>(static_cast<int32_t>(x)) +
+               static_cast<double>(kTanh.c2[i]) * static_cast<double>(truncated_square(x));
+  uint32_t r = normalise<39>(sum);  // the sum was exact: at most 40 bits
+  r = select(row < 0, magnitude, r);
+  r = select(row >= 16 * TanhTable::kBinades, kOne, r);
+  return select(magnitude > kInfinity, kNanF32, r | (bits & kSignF32));
 }
 
 // --- the plain forms: the unit on a scaled operand, its result scaled back ---
@@ -173,26 +254,30 @@ LW_INLINE constexpr uint32_t times(uint32_t bits, float factor) {
 
 LW_INLINE constexpr uint32_t rcp_plain(uint32_t bits) {
   uint32_t magnitude = bits & ~kSignF32;
-  float k = below_normal(bits) ? 16777216.0f : magnitude > 0x7e800000 ? 0.25f : 1.0f;
+  float k = f32_of(select(below_normal(bits), 0x4b800000,  // 2^24
+                          select(magnitude > 0x7e800000, 0x3e800000, kOne)));
   return times(rcp(times(bits, k)), k);
 }
+// Subnormals are scaled by 2^24, and the result scaled back.
+LW_INLINE constexpr float scale_of_subnormal(uint32_t bits, uint32_t scale) {
+  return f32_of(select(below_normal(bits), scale, kOne));
+}
 LW_INLINE constexpr uint32_t rsqrt_plain(uint32_t bits) {
-  bool small = below_normal(bits);
-  return times(rsqrt(times(bits, small ? 16777216.0f : 1.0f)), small ? 4096.0f : 1.0f);
+  return times(rsqrt(times(bits, scale_of_subnormal(bits, 0x4b800000))),
+               scale_of_subnormal(bits, 0x45800000));  // 2^12
 }
 LW_INLINE constexpr uint32_t sqrt_plain(uint32_t bits) {
-  bool small = below_normal(bits);
-  return times(sqrt(times(bits, small ? 16777216.0f : 1.0f)), small ? 1.0f / 4096 : 1.0f);
+  return times(sqrt(times(bits, scale_of_subnormal(bits, 0x4b800000))),
+               scale_of_subnormal(bits, 0x39800000));  // 2^-12
 }
 LW_INLINE constexpr uint32_t lg2_plain(uint32_t bits) {
-  bool small = below_normal(bits);
-  float r = f32_of(lg2(times(bits, small ? 16777216.0f : 1.0f)));
-  return bits_of(small ? r - 24.0f : r);
+  uint32_t r = lg2(times(bits, scale_of_subnormal(bits, 0x4b800000)));
+  return select(below_normal(bits), bits_of(f32_of(r) - 24.0f), r);
 }
 LW_INLINE constexpr uint32_t ex2_plain(uint32_t bits) {
-  bool small = (bits & kSignF32) != 0 && (bits & ~kSignF32) > 0x42fc0000;  // < -126
-  uint32_t r = ex2(times(bits, small ? 0.5f : 1.0f));
-  return small ? times(r, f32_of(r)) : r;
+  bool small = bits > 0xc2fc0000;  // < -126, and NaN of that sign
+  uint32_t r = ex2(times(bits, f32_of(select(small, 0x3f000000, kOne))));
+  return select(small, times(r, f32_of(r)), r);
 }
 
 }  // namespace lw::arith::unit
