@@ -13,6 +13,12 @@ namespace {
 // Behind every Op.
 const Op* nowhere() { return reinterpret_cast<const Op*>(UINTPTR_MAX); }
 
+// Wait::object of lanes that wait for the rest of their warp at an `.aligned` instruction.
+constexpr uint64_t kWaitsAligned = uint64_t{1} << 32;
+
+// Instructions after which lanes that are waited for are taken to wait for others themselves.
+constexpr int64_t kPatience = 1 << 16;
+
 bool is_runnable(const Group& group) { return group.wait.kind == Wait::Kind::none; }
 
 }  // namespace
@@ -111,7 +117,22 @@ void Warp::exit_lanes() {
 
 bool Warp::require_aligned(const Op& op) {
   if (is_full()) return true;
-  fail(op, FaultKind::divergent_aligned, "not all threads of the warp execute it together", active);
+  bool behind = false;
+  std::erase_if(parked, [&](const Group& group) {
+    bool waits_here = group.at == &op && (group.wait.object & kWaitsAligned) != 0;
+    if (waits_here) active |= group.lanes;
+    else behind |= group.at <= &op;
+    return waits_here;
+  });
+  find_join();
+  if (is_full()) return true;
+  if (behind) {
+    block(&op, {.kind = Wait::Kind::warp_collective,
+                .object = kWaitsAligned | live,
+                .instruction = op.instruction});
+  } else {
+    fail(op, FaultKind::divergent_aligned, "not all threads of the warp execute it together");
+  }
   return false;
 }
 
@@ -158,8 +179,9 @@ const Op* Warp::oldest_group() {
 }
 
 TurnEnd Warp::run_turn(int64_t quantum, uint64_t& steps) {
-  // A group whose turn ran out stood at the smallest Op: now another one goes first.
-  let_others_ahead_ = turn_end == TurnEnd::polled || turn_end == TurnEnd::quantum;
+  // A group that polls, or has run for long, stood at the smallest Op: another one goes first.
+  alone_for_ = turn_end == TurnEnd::quantum ? alone_for_ + quantum : 0;
+  let_others_ahead_ = turn_end == TurnEnd::polled || alone_for_ > kPatience;
   turn_end = TurnEnd::blocked;
   turn_over_ = false;
   fuel = quantum;

@@ -124,8 +124,9 @@ class Warp {
 
   // The running lanes have exited. The handler returns without running another Op.
   void exit_lanes();
-  // Whether all lanes that have not exited run this Op together, as `.aligned` asks; reports the
-  // fault if not.
+  // Whether all lanes that have not exited run this Op together, as `.aligned` asks. Lanes that are
+  // still behind are waited for; lanes that went past make it a fault. If false the running lanes
+  // are parked, or the run has ended, and the handler returns.
   bool require_aligned(const Op& op);
 
   // A fault of the running lanes: ends the run. The handler returns without running another Op (or,
@@ -147,6 +148,7 @@ class Warp {
   const Op* merge_here(const Op* at);
 
   bool turn_over_ = false;
+  int64_t alone_for_ = 0;          // instructions run while the others were kept back
   bool let_others_ahead_ = false;  // this turn goes to a group that others at smaller Ops kept back
 };
 

@@ -94,7 +94,7 @@ class Emission {
     Op& op = core(environment_.core().guard, flat);
     op.a = context_.guard();
     op.detail = flat.source->guard_negated ? kInverted : 0;
-    context_.saw_control = false;
+    context_.saw_control = module_.opcode_of(*flat.source).has(ptx::Mod::aligned);
     bind(flat);
     if (context_.saw_control) return branch_around(guard, flat);
     core(environment_.core().unguard, flat);
