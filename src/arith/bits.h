@@ -28,10 +28,11 @@ inline constexpr uint16_t kNanF16 = 0x7fffu;  // f16 and bf16
 inline constexpr uint32_t kNanTf32 = 0x7fffe000u;
 inline constexpr uint32_t kSignF32 = 0x80000000u;
 
-LW_INLINE constexpr uint32_t bits_of(float x) { return std::bit_cast<uint32_t>(x); }
-LW_INLINE constexpr uint64_t bits_of(double x) { return std::bit_cast<uint64_t>(x); }
-LW_INLINE constexpr float f32_of(uint32_t bits) { return std::bit_cast<float>(bits); }
-LW_INLINE constexpr double f64_of(uint64_t bits) { return std::bit_cast<double>(bits); }
+// The builtin, not std::bit_cast, which is a function that unoptimised builds share between levels.
+LW_INLINE constexpr uint32_t bits_of(float x) { return __builtin_bit_cast(uint32_t, x); }
+LW_INLINE constexpr uint64_t bits_of(double x) { return __builtin_bit_cast(uint64_t, x); }
+LW_INLINE constexpr float f32_of(uint32_t bits) { return __builtin_bit_cast(float, bits); }
+LW_INLINE constexpr double f64_of(uint64_t bits) { return __builtin_bit_cast(double, bits); }
 
 LW_INLINE constexpr bool is_nan(float x) { return (bits_of(x) & 0x7fffffffu) > 0x7f800000u; }
 LW_INLINE constexpr bool is_nan(double x) {

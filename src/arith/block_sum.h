@@ -7,7 +7,7 @@
 // (f32) or rounded (f16) to the result. Which is why results differ from any chain of fma, and why
 // this file exists.
 //
-// Rules (numerics 1.1):
+// Rules (docs/numerics.md):
 // - A number is sign, integer significand, exponent; subnormals keep the smallest exponent of their
 //   format. The product of two is not normalised: its exponent is the sum of theirs.
 // - E counts nonzero terms only and is at least the floor L.

@@ -20,7 +20,7 @@ struct SampleForm {
   Format a;
   Format b;
   BlockRules rules;
-  bool emulated = false;  // fp8 mma.sync through f16 instructions, numerics 1.4
+  bool emulated = false;  // fp8 mma.sync through f16 instructions
 };
 
 constexpr BlockRules kF32Rules{25, -133, Result::kF32Cut};

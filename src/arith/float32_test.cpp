@@ -118,7 +118,7 @@ TEST(Float32, FmaEqualsExactSumOfProduct) {
   }
 }
 
-// numerics 4: the smallest normal number is reached by rounding alone.
+// The smallest normal number is reached by rounding alone.
 TEST(Float32, FlushDecidesBeforeRounding) {
   float a = f32_of(0x3f7fffffu);
   float b = f32_of(0x00800000u);

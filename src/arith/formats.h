@@ -2,8 +2,8 @@
 // The short floating-point formats: f16, bf16, tf32, e4m3, e5m2, e3m2, e2m3, e2m1, ue8m0.
 //
 // Widening is exact. Narrowing rounds once, from f32 or f64, in any mode of PTX; NaN, overflow and
-// .satfinite as PTX ISA "cvt" and the H200 have it (table in docs/limits.md's source, numerics 3).
-// Values travel as raw bits: a NaN payload must survive being carried.
+// .satfinite as PTX ISA "cvt" and the H200 have it. Tested in formats_test.cpp against exact
+// integers. Values travel as raw bits: a NaN payload must survive being carried.
 
 #include "arith/bits.h"
 

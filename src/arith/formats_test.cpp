@@ -88,7 +88,7 @@ TEST(Formats, SatfiniteAndRelu) {
   EXPECT_EQ(bf16_from_f32(f32_of(0xff800001u), {.relu = true}), kNanF16);
 }
 
-// numerics 3: an addition on the bits for .rna, nearest even with its own NaN for .rn.
+// An addition on the bits for .rna, nearest even with its own NaN for .rn.
 TEST(Formats, Tf32) {
   Narrowing rna{.rounding = Rounding::kNearestAway};
   EXPECT_EQ(tf32_from_f32(f32_of(0x3f801000u), rna), 0x3f802000u);

@@ -1,6 +1,6 @@
 #pragma once
 // How each architecture sums the products of a dense mma.sync: the block rules of block_sum.h by
-// form and target (numerics 1.2; sm_90 measured on an H200, the others from public models).
+// form and target (docs/numerics.md; sm_90 measured on an H200, the others from public models).
 
 #include <cstdint>
 #include <optional>
@@ -52,7 +52,7 @@ struct MmaForm {
 struct MmaRules {
   BlockRules block;
   int block_length;  // products summed at once; k is cut into such blocks, in order
-  // fp8 through f16 instructions (numerics 1.4): two blocks, k mod 4 in {0, 1} and in {2, 3}, from
+  // fp8 through f16 instructions: two blocks, k mod 4 in {0, 1} and in {2, 3}, from
   // zero; c is added to their sum by an ordinary rounded addition.
   bool emulated = false;
 

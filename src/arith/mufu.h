@@ -4,8 +4,8 @@
 //
 // A piecewise quadratic in fixed point: the operand's top bits choose a segment, the rest is x, and
 // (c0 << s) + c1 x + c2 sq(x) + rounding is cut to 24 bits; sq is a square whose low partial
-// products the hardware leaves out. The model (numerics of the project's facts) gave an H200's
-// result on all 2^32 inputs of every function. mufu_unit.h has the functions, mufu_tables.h the
+// products the hardware leaves out. The model gave an H200's result on all 2^32 inputs of
+// every function (docs/numerics.md). mufu_unit.h has the functions, mufu_tables.h the
 // coefficients, mufu.simd.cpp the loops over a warp. Tested in mufu_test.cpp against
 // tests/agree/mufu_samples.tsv.
 //
@@ -27,7 +27,7 @@ float tanh_approx(float x);
 float div_approx(float a, float b, bool ftz);
 float div_full(float a, float b, bool ftz);
 
-uint16_t ex2_approx_f16(uint16_t x);  // .ftz or not: the caller flushes operand and result
+uint16_t ex2_approx_f16(uint16_t x);  // keeps subnormals
 uint16_t ex2_approx_ftz_bf16(uint16_t x);
 uint16_t tanh_approx_f16(uint16_t x);
 uint16_t tanh_approx_bf16(uint16_t x);
