@@ -19,7 +19,8 @@ Bank bank_of(Type type, Width width) {
   if (type == Type::f32 && width != Width::twice) return {"%f", 160};
   if (type == Type::f64) return {"%fd", 160};
   int bits = bits_of(type) * (width == Width::twice ? 2 : 1);
-  if (width == Width::at_least && bits < 16) bits = 16;
+  const bool packed = kind_of(type) == TypeKind::packed;
+  if (width == Width::at_least && bits < 16 && !packed) bits = 16;
   if (bits == 8) return {"%c", 16};
   if (bits == 16) return {"%h", 160};
   if (bits == 64) return {"%rd", 160};
@@ -46,15 +47,23 @@ int wmma_length(Type type, const Opcode& opcode) {
   const bool wide = opcode.has(Mod::m8n32k16);
   const bool tall = opcode.has(Mod::m32n8k16);
   switch (type) {
-    case Type::f16: return accumulator ? 4 : 8;
-    case Type::f32: return 8;
-    case Type::s32: return opcode.has(Mod::m8n8k32) || opcode.has(Mod::m8n8k128) ? 2 : 8;
-    case Type::f64: return accumulator ? 2 : 1;
-    case Type::tf32: return 4;
-    case Type::bf16: return wide ? (is_b ? 8 : 2) : tall ? (is_b ? 2 : 8) : 4;
+    case Type::f16:
+      return accumulator ? 4 : 8;
+    case Type::f32:
+      return 8;
+    case Type::s32:
+      return opcode.has(Mod::m8n8k32) || opcode.has(Mod::m8n8k128) ? 2 : 8;
+    case Type::f64:
+      return accumulator ? 2 : 1;
+    case Type::tf32:
+      return 4;
+    case Type::bf16:
+      return wide ? (is_b ? 8 : 2) : tall ? (is_b ? 2 : 8) : 4;
     case Type::u8:
-    case Type::s8: return wide ? (is_b ? 4 : 1) : tall ? (is_b ? 1 : 4) : 2;
-    default: return 1;
+    case Type::s8:
+      return wide ? (is_b ? 4 : 1) : tall ? (is_b ? 1 : 4) : 2;
+    default:
+      return 1;
   }
 }
 
@@ -73,24 +82,40 @@ std::string OperandWriter::write() {
 bool OperandWriter::is_there(const OperandSpec& spec) const {
   if (spec.needs_element != kNowhere) {
     const bool offsets = spec.name == "offsets";
-    const bool im2col = opcode_.has(Mod::im2col) || opcode_.has(Mod::im2col_w) ||
-                        opcode_.has(Mod::im2col_w_128);
+    const bool im2col =
+        opcode_.has(Mod::im2col) || opcode_.has(Mod::im2col_w) || opcode_.has(Mod::im2col_w_128);
     if (offsets && !im2col) return false;
     return has_element(pattern_, opcode_, spec.needs_element);
   }
   const bool optional = spec.group != kNowhere;
-  const bool needed = spec.name == "d" && pattern_.base == "mbarrier";
-  return !optional || full_ || needed;
+  const bool needed = spec.sink && pattern_.base == "mbarrier";
+  return !optional || needed || (full_ && makes_sense(spec));
+}
+
+// Textures: offsets are not for cubes, depths only where coordinates are floats.
+bool OperandWriter::makes_sense(const OperandSpec& spec) const {
+  if (pattern_.base == "call" || spec.least_target > sm_) return false;
+  if (pattern_.base != "tex" && pattern_.base != "tld4") return true;
+  const bool cube = opcode_.has(Mod::cube) || opcode_.has(Mod::acube);
+  const bool floats = opcode_.types.back() == Type::f32;
+  if (spec.name == "e") return !cube;
+  return spec.name != "f" || (floats && !opcode_.has(Mod::_3d));
 }
 
 std::string OperandWriter::operand(const OperandSpec& spec) {
   switch (spec.shape) {
-    case Shape::address: return address(spec);
-    case Shape::label: return "done";
-    case Shape::list: return "targets";
-    case Shape::function: return "callee";
-    case Shape::arguments: return "()";
-    case Shape::value: break;
+    case Shape::address:
+      return address(spec);
+    case Shape::label:
+      return "done";
+    case Shape::list:
+      return "targets";
+    case Shape::function:
+      return "callee";
+    case Shape::arguments:
+      return "()";
+    case Shape::value:
+      break;
   }
   if (!spec.pair || (spec.pair_optional && !full_)) return value(spec);
   const std::string first = value(spec);
@@ -114,24 +139,26 @@ std::string OperandWriter::value(const OperandSpec& spec) {
 }
 
 std::string OperandWriter::vector(const OperandSpec& spec, Type type, int length) {
-  std::string text = "{";
+  std::string text;
+  text += '{';
   for (int i = 0; i < length; ++i) {
     if (i != 0) text += ", ";
     text += scalar(spec, type, next_register_++);
   }
-  return text + "}";
+  text += '}';
+  return text;
 }
 
 std::string OperandWriter::scalar(const OperandSpec& spec, Type type, int index) {
   if (!spec.registers) return immediate(spec, type);
-  if (spec.opaque) return "texture";
+  if (spec.opaque) return std::string(handle());
   if (is_fragment(spec.length) && bits_of(type) < 32) type = Type::b32;
   const Bank bank = bank_of(type, spec.width);
   return fmt::format("{}{}", bank.prefix, index % bank.count);
 }
 
 std::string OperandWriter::parts(Type type) {
-  const Bank half = bank_of(type == Type::b128 ? Type::b64
+  const Bank half = bank_of(type == Type::b128  ? Type::b64
                             : type == Type::b64 ? Type::b32
                             : type == Type::b32 ? Type::b16
                                                 : Type::b8,
@@ -147,21 +174,29 @@ std::string OperandWriter::immediate(const OperandSpec& spec, Type type) const {
 }
 
 std::string OperandWriter::address(const OperandSpec& spec) {
-  std::string text = "[" + (spec.opaque ? "texture" : address_base(spec));
+  std::string text;
+  text += '[';
+  text += spec.opaque ? std::string(handle()) : address_base(spec);
   for (int i = 0; i < spec.part_count; ++i) {
     const OperandSpec& part = pattern_.parts[spec.first_part + i];
-    const bool wanted = part.needs_element == kNowhere ? !part.optional_part
-                                                       : is_there(part);
+    const bool wanted = part.needs_element == kNowhere ? !part.optional_part : is_there(part);
     if (wanted) text += ", " + value(part);
   }
-  return text + "]";
+  text += ']';
+  return text;
+}
+
+std::string_view OperandWriter::handle() const {
+  if (pattern_.base == "istypep") return "%rd0";
+  return pattern_.base.starts_with("su") ? "surface" : "texture";
 }
 
 // Copies name two spaces in the order of their operands; barriers stand in shared memory.
 std::string OperandWriter::address_base(const OperandSpec& spec) const {
-  const bool tensor_memory = opcode_.text.starts_with("tcgen05") && spec.name != "mbar" &&
-                             spec.name != "dst";
-  if (tensor_memory) return "%r0";
+  const bool tensor_memory =
+      opcode_.text.starts_with("tcgen05") && spec.name != "mbar" && spec.name != "dst";
+  const bool bulk_store = opcode_.text.starts_with("st.bulk");
+  if (tensor_memory || bulk_store || spec.name == "handle") return "%r0";
   if (spec.name == "map") return "%rd0";
   const bool is_source = spec.name == "src";
   const bool is_barrier = spec.name == "mbar";
@@ -185,8 +220,9 @@ std::string OperandWriter::address_base(const OperandSpec& spec) const {
 
 std::string_view module_head() {
   return ".global .texref texture;\n"
+         ".global .surfref surface;\n"
          ".const .align 16 .b8 constants[1024];\n"
-         ".extern .func callee ();\n";
+         ".func callee ()\n{\n\tret;\n}\n";
 }
 
 std::string_view register_file() {

@@ -13,15 +13,17 @@ namespace lw::ptx {
 
 class OperandWriter {
  public:
-  // `full`: with the operands that may be missing.
-  OperandWriter(const Pattern& pattern, const Opcode& opcode, bool full)
-      : pattern_(pattern), opcode_(opcode), full_(full) {}
+  // `full`: with the operands that may be missing, as far as `sm` takes them.
+  OperandWriter(const Pattern& pattern, const Opcode& opcode, bool full, int sm = 1000)
+      : pattern_(pattern), opcode_(opcode), full_(full), sm_(sm) {}
 
   // The operands with commas between them.
   std::string write();
 
  private:
   bool is_there(const OperandSpec& spec) const;
+  bool makes_sense(const OperandSpec& spec) const;
+  std::string_view handle() const;  // a texture or surface
   std::string operand(const OperandSpec& spec);
   std::string value(const OperandSpec& spec);
   std::string scalar(const OperandSpec& spec, Type type, int index);
@@ -34,6 +36,7 @@ class OperandWriter {
   const Pattern& pattern_;
   const Opcode& opcode_;
   bool full_;
+  int sm_;
   int next_register_ = 0;
 };
 

@@ -65,8 +65,8 @@ class Search {
   void check() {
     if (!matches_opcode(a_, mods_, types_) || !matches_opcode(b_, mods_, types_)) return;
     std::string text(a_.base);
-    for (Mod mod : mods_) text += "." + std::string(name_of(mod));
-    for (Type type : types_) text += "." + std::string(name_of(type));
+    for (Mod mod : mods_) (text += '.') += name_of(mod);
+    for (Type type : types_) (text += '.') += name_of(type);
     overlap_.opcode = text;
   }
 

@@ -54,7 +54,9 @@ std::string plainest_opcode(const Pattern& pattern) {
   return text;
 }
 
+// Forms that sm_70 lost go to the last target that has them.
 std::string target_for(const Opcode& opcode) {
+  if (is_gone(opcode.form, 90, *parse_target("sm_80"))) return "sm_60";
   for (std::string_view name : kTargets) {
     if (meets_requirements(opcode, *parse_target(name))) return std::string(name);
   }
@@ -67,7 +69,8 @@ void add(Texts& texts, const Opcode& opcode) {
   auto& file = texts[{std::string(pattern.base), target}];
   std::set<std::string> written;
   for (bool full : {false, true}) {
-    const std::string operands = OperandWriter(pattern, opcode, full).write();
+    const int sm = parse_target(target)->number;
+    const std::string operands = OperandWriter(pattern, opcode, full, sm).write();
     const std::string line = operands.empty() ? opcode.text : opcode.text + " " + operands;
     if (written.insert(line).second) file.push_back({line, needed_version(opcode)});
   }
@@ -93,21 +96,21 @@ Texts collect(const std::vector<std::string>& opcodes) {
 void write_file(const std::filesystem::path& folder, const std::string& family,
                 const std::string& target, const std::vector<Text>& texts, bool known) {
   std::string body;
-  int version = 90;
+  int version = target == "sm_60" ? 60 : 90;
   for (const Text& text : texts) {
     if ((text.version <= 90) != known) continue;
     version = std::max(version, text.version);
     body += fmt::format("\t{};\n", text.instruction);
   }
   if (body.empty()) return;
-  const std::string name =
-      fmt::format("{}.{}{}.ptx", family, target, known ? "" : ".later");
+  const std::string name = fmt::format("{}.{}{}.ptx", family, target, known ? "" : ".later");
   std::ofstream file(folder / name);
-  file << fmt::format(".version {}.{}\n.target {}\n.address_size 64\n\n{}\n"
-                      ".visible .entry forms(.param .align 16 .b8 input[64])\n{{\n{}"
-                      "\t.param .align 16 .b8 argument[64];\n"
-                      "targets: .branchtargets done;\n\n{}\ndone:\n\tret;\n}}\n",
-                      version / 10, version % 10, target, module_head(), register_file(), body);
+  file << fmt::format(
+      ".version {}.{}\n.target {}\n.address_size 64\n\n{}\n"
+      ".visible .entry forms(.param .align 16 .b8 input[64])\n{{\n{}"
+      "\t.param .align 16 .b8 argument[64];\n"
+      "targets: .branchtargets done;\n\n{}\ndone:\n\tret;\n}}\n",
+      version / 10, version % 10, target, module_head(), register_file(), body);
 }
 
 int run(const std::string& list, const std::filesystem::path& folder) {

@@ -248,6 +248,8 @@ class PatternParser {
       spec.count = number(name.substr(1));
     } else if (name.starts_with("step")) {
       spec.step = number(name.substr(4));
+    } else if (name.starts_with("sm_")) {
+      spec.least_target = number(name.substr(3));
     } else if (name.starts_with("num")) {
       count_by_modifier(spec, name);
     } else if (!set_flag(spec, name) && !set_shape(spec, name) && !set_length(spec, name)) {
@@ -344,6 +346,7 @@ class PatternParser {
 
   constexpr void settle_type(OperandSpec& spec) const {
     if (spec.fixed_type != Type::none || spec.type_element != kNowhere || spec.opaque) return;
+    if (!spec.registers) return;  // an integer
     if (spec.negatable || (spec.written && spec.name.front() != 'd')) {
       spec.fixed_type = Type::pred;
       return;
@@ -351,7 +354,6 @@ class PatternParser {
     spec.type_element = find_element("type");
     if (spec.type_element == kNowhere) spec.type_element = only_type_element();
     if (spec.type_element != kNowhere) return;
-    if (!spec.registers) return;
     if (spec.length != Length::by_dimension) throw "an operand's type is not clear";
     spec.fixed_type = Type::s32;  // coordinates of tensors
   }

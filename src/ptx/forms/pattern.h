@@ -23,6 +23,7 @@
 //   0..15 4/8/16   an immediate in that range, or one of these; step8: a multiple of 8
 //   any            also a special register, the address of a variable, a function
 //   address        a register or the address of a variable
+//   sm_90          only on that target and later, where the form itself is older
 //   sink           may be `_`;  inout: read and written;  or.pred: or a predicate
 //   if.x           there exactly if the opcode has modifier .x, or one of list .x
 //   v4             a vector of four; .vec (a list of .v2 .v4 .v8): as that says, without it a
@@ -112,6 +113,7 @@ struct OperandSpec {
   int least = 0;
   int most = 0;
   int step = 1;
+  int least_target = 0;  // sm that takes the operand, if later than the form's
 
   int group = kNowhere;          // optional as a whole
   int needs_element = kNowhere;  // `if`: there exactly if this element of the opcode is

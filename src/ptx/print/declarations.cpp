@@ -136,7 +136,7 @@ void DeclarationPrinter::element(const Variable& variable, const Initial& initia
   out_ += name;
   if (initial.generic) out_ += ')';
   const auto offset = static_cast<int64_t>(initial.bits);
-  if (offset != 0) fmt::format_to(out, "{:+}", offset);
+  if (offset != 0) fmt::format_to(out, "+{}", offset);
   if (initial.mask != 0) out_ += ')';
 }
 

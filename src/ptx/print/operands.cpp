@@ -156,7 +156,7 @@ void OperandPrinter::component(const Operand& operand) {
 
 void OperandPrinter::offset(int64_t value) {
   if (value == 0) return;
-  fmt::format_to(std::back_inserter(out_), "{:+}", value);
+  fmt::format_to(std::back_inserter(out_), "+{}", value);  // ptxas wants `+-8`
 }
 
 }  // namespace lw::ptx

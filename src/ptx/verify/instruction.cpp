@@ -59,7 +59,14 @@ void InstructionVerifier::check_guard() {
 
 void InstructionVerifier::check_operands(const Binding& binding) {
   const auto operands = function_.operands_of(*instruction_);
-  for (size_t i = 0; i < operands.size(); ++i) check_operand(*binding[i], operands[i], i + 1);
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (target_ && target_->number < binding[i]->least_target) {
+      complain(operands[i], i + 1,
+               fmt::format("is not supported on `.target {}`", module_.target[0]),
+               fmt::format("it needs `sm_{}`", binding[i]->least_target));
+    }
+    check_operand(*binding[i], operands[i], i + 1);
+  }
 }
 
 // The first operand that does not fit, if their number is right.

@@ -3,13 +3,16 @@
 
 #include "ptx/forms/operands.h"
 #include "ptx/verify/report.h"
+#include "ptx/verify/targets.h"
 
 namespace lw::ptx {
 
 class InstructionVerifier {
  public:
   InstructionVerifier(const Module& module, const Function& function, VerifyReport& report)
-      : module_(module), function_(function), report_(report) {}
+      : module_(module), function_(function), report_(report) {
+    if (!module.target.empty()) target_ = parse_target(module.target[0]);
+  }
 
   void check(const Instruction& instruction);
 
@@ -37,6 +40,7 @@ class InstructionVerifier {
   const Module& module_;
   const Function& function_;
   VerifyReport& report_;
+  std::optional<Target> target_;
   const Instruction* instruction_ = nullptr;
   const Opcode* opcode_ = nullptr;
   const Pattern* pattern_ = nullptr;

@@ -10,6 +10,9 @@ namespace lw::ptx {
 // Whether a target has the form and all modifiers of an opcode.
 bool meets_requirements(const Opcode& opcode, const Target& target);
 
+// Whether a form that was there once is not supported any more.
+bool is_gone(FormId form, int version, const Target& target);
+
 // The first version that has them, times ten.
 int needed_version(const Opcode& opcode);
 

@@ -24,6 +24,7 @@ bool width_fits(int bits, int wanted, Width width) {
 bool register_fits(Type reg, Type wanted, Width width) {
   const TypeKind kind = kind_of(reg);
   if (wanted == Type::pred || reg == Type::pred) return wanted == reg;
+  if (kind_of(wanted) == TypeKind::packed) width = Width::exact;
   if (!width_fits(bits_of(reg), bits_of(wanted), width)) return false;
   if (kind == TypeKind::bits || kind_of(wanted) == TypeKind::bits) return true;
   if (is_integer(kind_of(wanted))) return is_integer(kind);
