@@ -38,8 +38,9 @@ void note_special(Specials& specials, const Decoded& a, const Decoded& b) {
   specials.add_infinity(a.negative != b.negative);
 }
 
-// The term cut to a multiple of 2^unit.
+// The term cut to a multiple of 2^unit. A zero may have any exponent.
 int64_t truncated(const Term& term, int unit) {
+  if (term.significand == 0) return 0;
   int shift = unit - term.last;
   uint64_t magnitude = shift > 63  ? 0
                        : shift > 0 ? term.significand >> shift
