@@ -11,6 +11,8 @@
 //   8 r, column 2t + i
 // The m8n8k4 form of f16 has another layout and is not among them.
 
+#include "arith/bits.h"
+
 namespace lw::arith {
 
 struct Place {
@@ -18,18 +20,18 @@ struct Place {
   int column;
 };
 
-constexpr Place place_in_a(int m, int per_register, int lane, int r, int i) {
+LW_INLINE constexpr Place place_in_a(int m, int per_register, int lane, int r, int i) {
   int group = lane / 4;
   int row_blocks = m / 8;
   int column = r / row_blocks * 4 * per_register + lane % 4 * per_register + i;
   return {group + r % row_blocks * 8, column};
 }
 
-constexpr Place place_in_b(int per_register, int lane, int r, int i) {
+LW_INLINE constexpr Place place_in_b(int per_register, int lane, int r, int i) {
   return {r * 4 * per_register + lane % 4 * per_register + i, lane / 4};
 }
 
-constexpr Place place_in_c(int per_register, int lane, int r, int i) {
+LW_INLINE constexpr Place place_in_c(int per_register, int lane, int r, int i) {
   int element = r * per_register + i;
   return {lane / 4 + element / 2 * 8, lane % 4 * 2 + element % 2};
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 
 #include "arith/fragments.h"
@@ -12,13 +11,19 @@ namespace lw::arith {
 
 namespace v2 {
 MmaFunction float_mma_function(const MmaForm& form, const MmaRules& rules);
-}
+void double_mma(const Mma& self, const void* const* a, const void* const* b, const void* const* c,
+                void* const* d);
+}  // namespace v2
 namespace v3 {
 MmaFunction float_mma_function(const MmaForm& form, const MmaRules& rules);
-}
+void double_mma(const Mma& self, const void* const* a, const void* const* b, const void* const* c,
+                void* const* d);
+}  // namespace v3
 namespace v4 {
 MmaFunction float_mma_function(const MmaForm& form, const MmaRules& rules);
-}
+void double_mma(const Mma& self, const void* const* a, const void* const* b, const void* const* c,
+                void* const* d);
+}  // namespace v4
 
 namespace {
 
@@ -194,31 +199,6 @@ void bit_mma(const Mma& self, Registers a, Registers b, Registers c, void* const
   });
 }
 
-// --- f64: a chain of fma, k ascending ---
-
-void double_mma(const Mma& self, Registers a, Registers b, Registers c, void* const* d) {
-  double rows[16][16], columns[8][16], results[4][32];
-  for (int lane = 0; lane < 32; ++lane) {
-    for (int r = 0; r < self.a_registers; ++r) {
-      Place place = place_in_a(self.form.shape.m, 1, lane, r, 0);
-      rows[place.row][place.column] = word_at<double>(a, r, lane);
-    }
-    for (int r = 0; r < self.b_registers; ++r) {
-      Place place = place_in_b(1, lane, r, 0);
-      columns[place.column][place.row] = word_at<double>(b, r, lane);
-    }
-  }
-  for (int r = 0; r < self.c_registers; ++r)
-    for (int lane = 0; lane < 32; ++lane) {
-      Place place = place_in_c(1, lane, r, 0);
-      double sum = word_at<double>(c, r, lane);
-      for (int k = 0; k < self.form.shape.k; ++k)
-        sum = std::fma(rows[place.row][k], columns[place.column][k], sum);
-      results[r][lane] = sum;
-    }
-  for (int r = 0; r < self.c_registers; ++r) std::memcpy(d[r], results[r], sizeof results[r]);
-}
-
 // --- which function a form has ---
 
 MmaFunction fast_float_function(const MmaForm& form, const MmaRules& rules) {
@@ -265,7 +245,9 @@ MmaFunction function_of(const MmaForm& form, MmaTarget target,
   }
   if (is_integer_form(form)) return integer_mma;
   if (is_bit_form(form)) return bit_mma;
-  return is_double_form(form, target) ? double_mma : nullptr;
+  if (is_double_form(form, target))
+    return choose_level(v2::double_mma, v3::double_mma, v4::double_mma);
+  return nullptr;
 }
 
 }  // namespace
