@@ -117,11 +117,11 @@ void Warp::exit_lanes() {
 
 bool Warp::require_aligned(const Op& op) {
   if (is_full()) return true;
-  bool behind = false;
+  bool behind = false;  // all others may still come
   std::erase_if(parked, [&](const Group& group) {
     bool waits_here = group.at == &op && (group.wait.object & kWaitsAligned) != 0;
     if (waits_here) active |= group.lanes;
-    else behind |= group.at <= &op;
+    else behind |= group.at <= &op || machine->come_back().may_come(*program, group.at, &op);
     return waits_here;
   });
   find_join();
@@ -136,8 +136,10 @@ bool Warp::require_aligned(const Op& op) {
   return false;
 }
 
-void Warp::fail(const Op& op, FaultKind kind, std::string text, LaneMask lanes) {
+void Warp::fail(const Op& op, FaultKind kind, std::string text, LaneMask lanes,
+                diagnose::RuleId rule) {
   Fault fault;
+  fault.rule = rule;
   fault.kind = kind;
   fault.instruction = op.instruction;
   fault.cta = cta->id;
@@ -150,8 +152,9 @@ void Warp::fail(const Op& op, FaultKind kind, std::string text, LaneMask lanes) 
 }
 
 void Warp::fail_at(const Op& op, FaultKind kind, std::string text, LaneMask lanes, uint64_t address,
-                   uint32_t size_bytes) {
+                   uint32_t size_bytes, diagnose::RuleId rule) {
   Fault fault;
+  fault.rule = rule;
   fault.kind = kind;
   fault.instruction = op.instruction;
   fault.cta = cta->id;

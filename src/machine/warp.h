@@ -62,6 +62,8 @@ class Warp {
   order::Warp* order_warp = nullptr;  // its handle there
   std::byte* shared = nullptr;        // the CTA's shared memory: byte kSharedBase of its window
   uint32_t shared_bytes = 0;
+  uint32_t objects_begin = ~0u;        // live mbarrier objects lie in this part of it
+  uint32_t objects_end = 0;
   std::byte* local = nullptr;  // lane by lane
   uint32_t local_bytes = 0;    // of a lane
   bool stopped = false;        // the running lanes were parked, or the run has ended
@@ -131,9 +133,10 @@ class Warp {
 
   // A fault of the running lanes: ends the run. The handler returns without running another Op (or,
   // in a `plain` body, just returns).
-  void fail(const Op& op, FaultKind kind, std::string text, LaneMask lanes = 0);
+  void fail(const Op& op, FaultKind kind, std::string text, LaneMask lanes = 0,
+            diagnose::RuleId rule = diagnose::RuleId::kNone);
   void fail_at(const Op& op, FaultKind kind, std::string text, LaneMask lanes, uint64_t address,
-               uint32_t size_bytes);
+               uint32_t size_bytes, diagnose::RuleId rule = diagnose::RuleId::kNone);
   void not_analysed(const Op& op, std::string reason);
 
   // One turn, of `quantum` instructions; used up ones are added to `steps`.

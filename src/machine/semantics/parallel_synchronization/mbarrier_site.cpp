@@ -50,13 +50,13 @@ order::Mbarrier place_of(const Cta& cta, const MbarrierEntry& entry) {
 }
 
 void report(const Op& op, Warp& warp, const MbarrierEntry& entry, base::LaneMask lanes,
-            std::string_view what) {
+            std::string_view what, diagnose::RuleId rule) {
   const Mbarrier& object = entry.object;
   warp.fail_at(op, FaultKind::mbarrier_misuse,
                fmt::format("{}: {} (phase {}, {} of {} arrivals pending, {} bytes pending)",
                            at_address(entry.offset), what, object.phase(), object.pending(),
                            object.expected(), object.tx()),
-               lanes, entry.offset + program::kSharedBase, MbarrierTable::kObjectBytes);
+               lanes, entry.offset + program::kSharedBase, MbarrierTable::kObjectBytes, rule);
 }
 
 void draw(Cta& cta, const MbarrierEntry& entry) {
