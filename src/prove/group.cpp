@@ -21,12 +21,27 @@ bool same_instructions(const RaceGroup& a, const RaceGroup& b) {
                                                std::minmax(b.first.earlier.op, b.first.later.op);
 }
 
+// Lanes of one warp race by the edge that its other warps lack too: a barrier of the CTA would
+// order both, so that one is named.
+bool inside_warp(diagnose::RuleId rule) {
+  using diagnose::RuleId;
+  return rule == RuleId::kW1 || rule == RuleId::kW2 || rule == RuleId::kW4;
+}
+
+bool same_edge(const RaceGroup& a, const RaceGroup& b) {
+  const diagnose::RuleId rule_a = a.first.rule;
+  const diagnose::RuleId rule_b = b.first.rule;
+  const bool covered = (inside_warp(rule_a) && rule_b == diagnose::RuleId::kB1) ||
+                       (inside_warp(rule_b) && rule_a == diagnose::RuleId::kB1);
+  return same_instructions(a, b) && a.first.tier == b.first.tier && (rule_a == rule_b || covered);
+}
+
 // The story of a group, if it was rebuilt.
 const order::Story* story_of(const RaceGroup& group, const Facts& told) {
   for (const order::Story& story : told.stories) {
     const order::Race& race = story.race;
-    if (race.space == group.first.space && race.earlier.op == group.first.earlier.op &&
-        race.later.op == group.first.later.op) {
+    if (race.space == group.first.space && race.rule == group.first.rule &&
+        race.earlier.op == group.first.earlier.op && race.later.op == group.first.later.op) {
       return &story;
     }
   }
@@ -41,6 +56,16 @@ bool program_swaps(const Party& a, const Party& b, const Diary& diary) {
     if (at_a != 0 && at_b != 0 && at_a != at_b) return at_b < at_a;
   }
   return false;
+}
+
+// The copy engine wrote what a thread then read, but the copy was a later round's than the read: it
+// ran ahead of a reader that it should have waited for. The edge that is missing is that from the
+// reader to the copy, whatever came first in this run.
+bool copy_ran_ahead(const order::Race& race) {
+  const bool copy =
+      race.earlier.agent == order::Agent::kBulkLoad || race.earlier.agent == order::Agent::kCpAsync;
+  return copy && race.later.kind == order::Kind::kRead && race.later.execution != 0 &&
+         race.earlier.execution > race.later.execution;
 }
 
 Hazard hazard_of(const RacePair& pair) {
@@ -84,16 +109,17 @@ class Grouping {
 
   void add(const RaceGroup& group) {
     for (RacePair& pair : pairs_) {
-      if (!same_instructions(pair.group, group) || pair.group.first.rule != group.first.rule)
-        continue;
-      absorb(pair.group, group);
+      if (!same_edge(pair.group, group)) continue;
+      if (inside_warp(pair.group.first.rule) && !inside_warp(group.first.rule)) {
+        RacePair wider = tell(group);
+        absorb(wider.group, pair.group);
+        pair = std::move(wider);
+      } else {
+        absorb(pair.group, group);
+      }
       return;
     }
-    RacePair pair{group, false};
-    if (const order::Story* story = story_of(group, told_.facts)) pair.group.first = story->race;
-    pair.group.first.after_unforced = group.first.after_unforced;
-    pair.swapped = program_swaps(pair.group.first.earlier, pair.group.first.later, told_.diary);
-    pairs_.push_back(std::move(pair));
+    pairs_.push_back(tell(group));
   }
 
   std::vector<RaceFinding> findings() {
@@ -102,6 +128,18 @@ class Grouping {
   }
 
  private:
+  RacePair tell(const RaceGroup& group) const {
+    RacePair pair{group, false};
+    if (const order::Story* story = story_of(group, told_.facts)) pair.group.first = story->race;
+    pair.group.first.after_unforced = group.first.after_unforced;
+    pair.swapped = program_swaps(pair.group.first.earlier, pair.group.first.later, told_.diary);
+    if (copy_ran_ahead(pair.group.first)) {
+      pair.swapped = true;
+      pair.group.first.rule = diagnose::RuleId::kB1;
+    }
+    return pair;
+  }
+
   void place(RacePair pair) {
     const order::Race& race = pair.group.first;
     RaceFinding fresh;
@@ -149,6 +187,19 @@ std::vector<RaceFinding> group_races(const Facts& facts, const Run& told) {
   Grouping grouping(told);
   for (const RaceGroup& group : facts.races) grouping.add(group);
   return grouping.findings();
+}
+
+bool all_told(const Facts& facts, const Facts& told) {
+  const auto is_told = [&](const RaceGroup& group) {
+    return std::ranges::any_of(told.stories, [&](const order::Story& story) {
+      return story.race.space == group.first.space &&
+             story.race.earlier.op == group.first.earlier.op &&
+             story.race.later.op == group.first.later.op;
+    });
+  };
+  const size_t watched = std::min(facts.races.size(), kMostWatches);
+  return std::all_of(facts.races.begin(), facts.races.begin() + static_cast<ptrdiff_t>(watched),
+                     is_told);
 }
 
 std::vector<order::Watch> watches_of(const Facts& facts) {

@@ -16,6 +16,9 @@ namespace lw::prove {
 // diary of their instructions.
 std::vector<RaceFinding> group_races(const order::Facts& facts, const Run& told);
 
+// `told` has the story of every race that is watched for.
+bool all_told(const order::Facts& facts, const order::Facts& told);
+
 // The places to watch, and the instructions to note, in that run.
 std::vector<order::Watch> watches_of(const order::Facts& facts);
 std::vector<base::OpId> instructions_of(const order::Facts& facts);

@@ -28,6 +28,7 @@ Run tell(const casefile::Inputs& inputs, const RunPlan& plan, const order::Facts
   RunPlan watching = plan;
   watching.order->watches = watches_of(facts);
   watching.watched = instructions_of(facts);
+  watching.enough = [&](const order::Facts& told) { return all_told(facts, told); };
   return run_again(inputs, watching);
 }
 

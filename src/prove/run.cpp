@@ -13,10 +13,13 @@ std::unique_ptr<schedule::Chooser> make_chooser(const Schedule& schedule) {
 // The scheduler, and a diary of what passes.
 class NotingPolicy final : public machine::Policy {
  public:
-  NotingPolicy(schedule::Scheduler& scheduler, Diary& diary)
-      : scheduler_(scheduler), diary_(diary) {}
+  NotingPolicy(schedule::Scheduler& scheduler, Diary& diary, const RunPlan& plan)
+      : scheduler_(scheduler), diary_(diary), plan_(plan) {}
 
-  machine::Choice next(machine::Machine& machine) override { return scheduler_.next(machine); }
+  machine::Choice next(machine::Machine& machine) override {
+    if (plan_.enough && machine.order()) end_if_enough(machine);
+    return scheduler_.next(machine);
+  }
   std::vector<base::OpId> watched() const override { return scheduler_.watched(); }
   base::LaneMask reach(machine::Warp& warp, base::OpId instruction, uint64_t n,
                        base::LaneMask lanes) override {
@@ -33,8 +36,18 @@ class NotingPolicy final : public machine::Policy {
   bool stuck(machine::Machine& machine) override { return scheduler_.stuck(machine); }
 
  private:
+  void end_if_enough(machine::Machine& machine) {
+    const order::Facts& facts = machine.order()->facts();
+    if (facts.stories.size() == stories_) return;
+    stories_ = facts.stories.size();
+    if (plan_.enough(facts))
+      machine.not_analysed({machine::NotAnalysed::Kind::steps, {}, "every story is told"});
+  }
+
   schedule::Scheduler& scheduler_;
   Diary& diary_;
+  const RunPlan& plan_;
+  size_t stories_ = 0;
 };
 
 void declare_buffers(const casefile::Inputs& inputs, const casefile::SetUp& set_up,
@@ -72,7 +85,7 @@ Run run_case(const casefile::Inputs& inputs, casefile::SetUp set_up, const RunPl
   if (engine) declare_buffers(inputs, run.set_up, *engine);
 
   schedule::Scheduler scheduler(make_chooser(plan.schedule), plan.holds, plan.watched);
-  NotingPolicy policy(scheduler, run.diary);
+  NotingPolicy policy(scheduler, run.diary, plan);
   run.result = machine.run(policy, engine ? &*engine : nullptr);
   if (engine) run.facts = engine->finish();
 

@@ -1,6 +1,7 @@
 #pragma once
 // One run of a case: a machine of its own, a schedule, with or without the order engine.
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,6 +28,8 @@ struct RunPlan {
   std::optional<order::Options> order;  // nothing: without checks
   std::vector<base::OpId> watched;      // instructions whose executions are counted and noted
   uint8_t unwritten_fill = casefile::kUnwrittenFill;
+  // Ends the run once it holds; asked whenever a story was told. Such a run gives stories only.
+  std::function<bool(const order::Facts&)> enough;
 };
 
 // The executions of watched instructions, in the order of each warp's own program.
