@@ -10,6 +10,7 @@
 #include "casefile/tensor_map_fields.h"
 #include "casefile/validate.h"
 #include "ptx/parser.h"
+#include "ptx/verifier.h"
 
 namespace lw::casefile {
 namespace {
@@ -21,7 +22,7 @@ void load_modules(Inputs& inputs, Emitter& emitter) {
     const std::optional<std::string> text = read_text(source.path, source.place, emitter);
     if (!text) continue;
     std::optional<ptx::Module> module = ptx::parse(*text, source.path, emitter);
-    if (module) inputs.modules.push_back(std::move(*module));
+    if (module && ptx::verify(*module, emitter)) inputs.modules.push_back(std::move(*module));
   }
 }
 
