@@ -148,7 +148,10 @@ const Op* watch(const Op& op, Warp& warp) {
   if (lanes == 0) return &op + 1;
   uint64_t n = ++warp.executions[op.instruction];
   LaneMask held = warp.machine->policy().reach(warp, op.instruction, n, lanes) & lanes;
-  if (held == 0) return &op + 1;
+  if (held == 0) {
+    warp.machine->values().watch(op.instruction, warp);
+    return &op + 1;
+  }
   Wait wait;
   wait.kind = Wait::Kind::hold;
   wait.object = op.instruction.value;
@@ -163,6 +166,7 @@ const Op* watch(const Op& op, Warp& warp) {
 
 const Op* watched(const Op& op, Warp& warp) {
   LaneMask lanes = watched_lanes(op, warp);
+  warp.machine->values().unwatch();
   if (lanes != 0)
     warp.machine->policy().passed(warp, op.instruction, warp.executions[op.instruction], lanes);
   return &op + 1;

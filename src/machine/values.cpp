@@ -11,7 +11,7 @@
 namespace lw::machine {
 
 bool StoreValues::is_store() const {
-  if (op_ == nullptr) return false;
+  if (op_ == nullptr || !is_ordinary_) return false;
   const ptx::Instruction& instruction = warp_->machine->place(op_->instruction).get();
   return ptx::row_of(warp_->program->module->opcode_of(instruction).form).effect ==
          ptx::Effect::store;
@@ -64,9 +64,10 @@ bool StoreValues::lanes_agree(uint64_t address, uint32_t bytes) const {
 }
 
 uint32_t StoreValues::execution() const {
-  if (op_ == nullptr) return 0;
-  auto found = warp_->executions.find(op_->instruction);
-  return found == warp_->executions.end() ? 0 : static_cast<uint32_t>(found->second);
+  if (op_ == nullptr && watching_ == nullptr) return 0;
+  const Warp& warp = op_ != nullptr ? *warp_ : *watching_;
+  auto found = warp.executions.find(op_ != nullptr ? op_->instruction : watched_);
+  return found == warp.executions.end() ? 0 : static_cast<uint32_t>(found->second);
 }
 
 }  // namespace lw::machine

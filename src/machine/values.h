@@ -26,7 +26,22 @@ class StoreValues final : public order::Values {
     base_ = base;
     stride_ = stride;
   }
-  void end() { op_ = nullptr; }
+  // An instruction that is no ordinary store: only how often it was executed can be asked.
+  void begin(const Op& op, const Warp& warp) {
+    begin(op, warp, nullptr);
+    is_ordinary_ = false;
+  }
+  void end() {
+    op_ = nullptr;
+    is_ordinary_ = true;
+  }
+
+  // A watched instruction of the warp comes next; it is over.
+  void watch(base::OpId instruction, const Warp& warp) {
+    watched_ = instruction;
+    watching_ = &warp;
+  }
+  void unwatch() { watching_ = nullptr; }
 
   bool store_keeps(uint64_t address, uint32_t bytes) const override;
   bool lanes_agree(uint64_t address, uint32_t bytes) const override;
@@ -41,11 +56,14 @@ class StoreValues final : public order::Values {
   std::optional<std::byte> stored(int lane, uint64_t address) const;
   std::optional<std::byte> present(uint64_t address) const;
 
+  base::OpId watched_;
+  const Warp* watching_ = nullptr;
   const Op* op_ = nullptr;
   const Warp* warp_ = nullptr;
   const uint64_t* each_ = nullptr;
   uint64_t base_ = 0;
   uint32_t stride_ = 0;
+  bool is_ordinary_ = true;
 };
 
 }  // namespace lw::machine
