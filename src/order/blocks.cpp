@@ -88,12 +88,24 @@ bool is_replaced(const Doing& doing, ObjectId id) {
   return doing.core.objects.key(id).key == doing.key || is_ordered_whole(doing, id);
 }
 
-void record_reader(const Doing& doing, Block& block, CellMask cells, std::vector<Touch>& readers) {
+// Looks for readers to drop only where it is cheap (the first one) or due (the list is full).
+void record_reader(const Doing& doing, Block& block, CellMask cells) {
+  if (cells == 0) return;
   Shadow& shadow = doing.core.shadow;
-  if (drop_cells(readers, cells, [&](ObjectId id) { return is_replaced(doing, id); })) {
-    shadow.set_readers(block, readers, any_writes(doing.core, readers));
+  if (shadow.add_to_reader(block, cells, doing.id)) return;
+  if (shadow.readers_full(block)) {
+    std::vector<Touch>& readers = doing.core.readers;
+    shadow.readers(block, readers);
+    if (drop_cells(readers, cells, [&](ObjectId id) { return is_replaced(doing, id); })) {
+      shadow.set_readers(block, readers, any_writes(doing.core, readers));
+    }
+  } else if (block.reader != 0 && (block.reader_cells & ~cells) == 0 &&
+             is_replaced(doing, block.reader)) {
+    block.reader = doing.id;
+    block.reader_cells = cells;
+    return;
   }
-  shadow.add_reader(block, cells, doing.id, false);
+  shadow.add_reader(block, cells, doing.id, shadow.reader_writes(block));
 }
 
 // What a strong write must leave for later comparisons.
@@ -123,6 +135,12 @@ void retire(const Doing& doing, Block& block, CellMask cells, const std::vector<
 void read_block(const Doing& doing, Block& block, const Cells& cells) {
   Shadow& shadow = doing.core.shadow;
   if (shadow.is_split(block)) return each_quarter(doing, block, cells, read_block);
+  if (!shadow.reader_writes(block)) {
+    const ObjectId writer = shadow.sole_writer(block, cells.mask);
+    if (!doing.async_proxy && is_ordered(doing, doing.core.objects.key(writer))) {
+      return record_reader(doing, block, cells.mask);
+    }
+  }
   std::vector<Touch>& writers = doing.core.writers;
   std::vector<Touch>& readers = doing.core.readers;
   shadow.writers(block, cells.mask, writers);
@@ -136,7 +154,7 @@ void read_block(const Doing& doing, Block& block, const Cells& cells) {
     }
   }
   close_raced(doing, block, compared.raced, readers);
-  record_reader(doing, block, open & ~compared.raced, readers);
+  record_reader(doing, block, open & ~compared.raced);
 }
 
 void write_block(const Doing& doing, Block& block, const Cells& cells) {

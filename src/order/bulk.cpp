@@ -28,6 +28,7 @@ ObjectId issue(Core& core, Warp& warp, const Deed& deed, LaneId lane, const Asyn
   doing.space = access.space;
   doing.lanes = 1u << lane.value;
   doing.serial = ++core.findings.facts().accesses;
+  if (core.story) core.story->access(doing, access.ranges, access.cta);
   for (const Range& range : access.ranges) {
     if (range.bytes == 0) continue;
     Region& region = access.space == Space::kShared ? core.ctas[access.cta.value]->shared
@@ -54,6 +55,7 @@ AsyncId Engine::bulk_load(Warp& warp, OpId op, LaneId lane, Mbarrier signal,
   const AsyncId id{core_->next_async++};
   Pending& pending = core_->pending[id.value];
   pending.signal = signal;
+  pending.event = {warp.index, bit, warp.count, op};
   if (MbarrierState* state = find_object(*core_, warp, op, bit, signal)) {
     use_object(*core_, *state, warp, op, bit);
     check_forced(*core_, *state, warp, op, bit);
@@ -71,6 +73,7 @@ void Engine::bulk_complete(AsyncId load) {
   Pending& pending = core_->pending.at(load.value);
   const auto at = core_->ctas[pending.signal.cta.value]->mbarriers.find(pending.signal.offset);
   if (at == core_->ctas[pending.signal.cta.value]->mbarriers.end()) return;  // reported at issue
+  at->second.last_copy = pending.event;
   at->second.finished.push_back(load.value);
   at->second.issues.push_back(std::move(pending.issue));
 }

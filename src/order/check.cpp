@@ -42,7 +42,8 @@ struct Stretch {
   LaneMask later = 0;
 };
 
-void report(const Doing& doing, const Object& earlier, const Cells& cells, const Stretch& stretch) {
+void report(const Doing& doing, ObjectId id, const Cells& cells, const Stretch& stretch) {
+  const Object& earlier = doing.core.objects[id];
   Race race;
   race.rule = stretch.verdict.rule;
   race.tier = stretch.verdict.tier;
@@ -54,6 +55,8 @@ void report(const Doing& doing, const Object& earlier, const Cells& cells, const
   race.bytes = static_cast<uint32_t>(stretch.end - stretch.begin) << cells.shift;
   race.after_unforced = doing.core.findings.any_unforced();
   if (doing.core.values != nullptr) race.later.execution = doing.core.values->execution();
+  if (doing.core.story)
+    doing.core.story->tell(doing, id, race, doing.core.findings.facts().stories);
   doing.core.report_race(race, doing.serial);
 }
 
@@ -69,7 +72,7 @@ bool same_value(const Doing& doing, const Object& earlier, const Cells& cells, i
 // Adds a cell to the stretch before it or reports that and begins another.
 class Stretches {
  public:
-  Stretches(const Doing& doing, const Object& earlier, const Cells& cells)
+  Stretches(const Doing& doing, ObjectId earlier, const Cells& cells)
       : doing_(doing), earlier_(earlier), cells_(cells) {}
   ~Stretches() { flush(); }
   Stretches(const Stretches&) = delete;
@@ -91,14 +94,15 @@ class Stretches {
   }
 
   const Doing& doing_;
-  const Object& earlier_;
+  ObjectId earlier_;
   const Cells& cells_;
   Stretch now_;
 };
 
-CellMask check_cells(const Doing& doing, const Object& earlier, Pair& pair, const Cells& cells) {
+CellMask check_cells(const Doing& doing, ObjectId id, Pair& pair, const Cells& cells) {
+  const Object& earlier = doing.core.objects[id];
   const Object& later = doing.core.objects[doing.id];
-  Stretches stretches(doing, earlier, cells);
+  Stretches stretches(doing, id, cells);
   CellMask raced = 0;
   for (CellMask rest = cells.mask; rest != 0; rest &= rest - 1) {
     const int cell = __builtin_ctz(rest);
@@ -173,7 +177,7 @@ CellMask check_pair(const Doing& doing, ObjectId id, const Cells& cells) {
     doing.remember(id);
     return 0;
   }
-  return check_cells(doing, earlier, pair, cells);
+  return check_cells(doing, id, pair, cells);
 }
 
 }  // namespace lw::order

@@ -70,7 +70,7 @@ void write_block(const Doing& doing, Block& block, const Cells& cells);
 // A range of an asynchronous operation.
 void touch_range(const Doing& doing, Region& region, const Range& range, bool writes);
 
-// Lanes that go to addresses of their own, `shape.bytes` each.
+// Lanes that go to addresses of their own, `shape.bytes` each. Changes `doing.injective`.
 void touch_each(Doing& doing, Region& region, const EachShape& shape, bool writes);
 
 // The ladder's tests on keys.

@@ -122,6 +122,8 @@ void ClockBuilder::join(const Clock* other) {
 }
 
 void ClockBuilder::join_foreign(uint32_t cta, const ClockRef& clock) {
+  const Clock* now = next_ ? next_.get() : base_.get();
+  if (now != nullptr && covers(now->foreign(cta), clock.get())) return;
   own();
   auto at = std::lower_bound(
       next_->foreign_.begin(), next_->foreign_.end(), cta,
@@ -142,6 +144,17 @@ void ClockBuilder::join_from(uint32_t from, const ClockRef& home, uint32_t to) {
   bare.next_->ragged_ = home->ragged_;
   join_foreign(from, bare.finish());
   for (const Clock::Foreign& entry : home->foreign_) {
+    if (entry.cta == to) {
+      join(entry.clock.get());
+    } else {
+      join_foreign(entry.cta, entry.clock);
+    }
+  }
+}
+
+void ClockBuilder::join_neutral(const Clock* neutral, uint32_t to) {
+  if (neutral == nullptr) return;
+  for (const Clock::Foreign& entry : neutral->foreign_) {
     if (entry.cta == to) {
       join(entry.clock.get());
     } else {

@@ -23,7 +23,8 @@
 
 namespace lw::order {
 
-using Component = uint32_t;  // index inside its CTA
+using Component = uint32_t;                      // index inside its CTA
+inline constexpr uint32_t kNoCta = 0xffffffffu;  // of a clock that belongs to no CTA
 using LaneCounts = std::array<uint32_t, kWarpSize>;
 
 // Which lanes have a count of at least `count`.
@@ -101,6 +102,8 @@ class ClockBuilder {
   void raise_lanes(Component component, const LaneCounts& counts);
   // Joins what `home` (a clock of CTA `from`) says into this clock of CTA `to`.
   void join_from(uint32_t from, const ClockRef& home, uint32_t to);
+  // Joins a clock of no CTA (kNoCta: all it knows is in its list) into this clock of CTA `to`.
+  void join_neutral(const Clock* neutral, uint32_t to);
   // The base itself if nothing was added to it.
   ClockRef finish();
 

@@ -8,16 +8,20 @@
 namespace lw::order {
 namespace {
 
-void mark_region(Core& core, const Region& region) {
-  for (uint64_t i = 0; i < region.blocks; ++i) {
-    core.shadow.each_id(region.block[i], [&](ObjectId id) { core.objects.mark(id); });
-  }
+void mark_region(Core& core, Region& region) {
+  region.each_touched([&](const Block& block) {
+    core.shadow.each_id(block, [&](ObjectId id) { core.objects.mark(id); });
+  });
 }
 
 }  // namespace
 
 void Core::collect() {
-  for (const Region& region : buffers) mark_region(*this, region);
+  size_t shadow_bytes = 0;
+  for (Region& region : buffers) {
+    mark_region(*this, region);
+    shadow_bytes += region.bytes();
+  }
   for (const auto& cta : ctas) {
     if (!cta) continue;
     mark_region(*this, cta->shared);
@@ -26,8 +30,11 @@ void Core::collect() {
   for (const auto& [id, operation] : pending) {
     for (ObjectId object : operation.objects) objects.mark(object);
   }
+  if (story) story->each_id([&](ObjectId id) { objects.mark(id); });
   objects.sweep();
-  collect_at = std::max<size_t>(options.collect_at, 2 * objects.live());
+  // As many new objects as make up for the walk over the shadow.
+  collect_at = std::max({options.collect_at, 2 * objects.live(),
+                         objects.live() + shadow_bytes / (4 * sizeof(Block))});
 }
 
 }  // namespace lw::order

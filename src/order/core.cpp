@@ -37,8 +37,9 @@ Core::Core(Options wanted, const Values* values_of_run)
 Region& Core::buffer(uint64_t address) {
   if (last_buffer < buffers.size() && buffers[last_buffer].holds(address))
     return buffers[last_buffer];
-  const auto after = std::upper_bound(buffers.begin(), buffers.end(), address,
-                                      [](uint64_t at, const Region& one) { return at < one.base; });
+  const auto after =
+      std::upper_bound(buffers.begin(), buffers.end(), address,
+                       [](uint64_t at, const Region& one) { return at < one.base(); });
   LW_CHECK(after != buffers.begin() && (after - 1)->holds(address), address);
   last_buffer = static_cast<size_t>(after - 1 - buffers.begin());
   return buffers[last_buffer];

@@ -4,6 +4,7 @@
 // cp_async, bulk, proxy, grid; check_*.cpp holds accesses against it.
 
 #include <array>
+#include <map>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -12,7 +13,9 @@
 #include "order/findings.h"
 #include "order/publish.h"
 #include "order/shadow.h"
+#include "order/shape.h"
 #include "order/story.h"
+#include "order/strong.h"
 
 namespace lw::order {
 
@@ -53,6 +56,7 @@ struct MbarrierState {
   std::vector<ControlEvent> waited;    // waits credited since the last completion
   std::vector<uint32_t> finished;      // copies whose bytes came in the present phase
   BundleRef done;                      // what the phase before the present one brings
+  ControlEvent last_copy;              // that finished here, by its issue
   ControlEvent init;
   uint32_t init_known = 0;         // warps that know the init (a bit never turns false)
   std::vector<ControlEvent> uses;  // the last one of each warp and set of lanes, for inval
@@ -64,7 +68,7 @@ struct Pending {
   Mbarrier signal;
   Contribution issue;   // C of the issuer
   Contribution copies;  // of an arrival of cp.async: the copies it stands for
-  ControlEvent arrival;
+  ControlEvent event;   // its issue
 };
 
 struct Cta {
@@ -98,6 +102,7 @@ struct Core {
   std::vector<Region> buffers;  // ascending
   size_t last_buffer = 0;
   std::unordered_map<uint32_t, Pending> pending;
+  std::map<std::pair<uint32_t, uint64_t>, Word> words;  // by owner (kNoCta: global) and address
   uint32_t next_async = 1;
   std::unique_ptr<StoryLog> story;  // in a run with watches
   size_t collect_at;
@@ -124,7 +129,7 @@ struct Core {
   // Shapes of the present access.
   Shape uniform_shape(LaneMask lanes, ShapeKind kind);
   Shape each_shape(const EachShape& each);
-  Shape shape_of(const EachShape& each);  // the simplest that fits
+  Shape shape_of(const EachShape& each, const Row& row);  // the simplest that fits
   void report_race(const Race& race, uint64_t serial);
   bool grid_is_over(const Cta& cta, uint32_t earlier_cta) const;
   void collect_if_due() {
@@ -133,6 +138,9 @@ struct Core {
   void collect();
   Warp& warp_of(uint32_t cta, uint16_t warp) { return *ctas[cta]->warps[warp]; }
   WarpAsync& async_of(Warp& warp);
+  static std::pair<uint32_t, uint64_t> word_key(Space space, uint32_t cta, uint64_t address) {
+    return {space == Space::kShared ? cta : kNoCta, address};
+  }
   void log_sync(const Warp& warp, SyncStep::Kind kind, OpId op, LaneMask lanes, uint32_t object,
                 uint32_t generation) {
     if (story)
@@ -140,7 +148,9 @@ struct Core {
   }
 };
 
-// What a strong access means for the conditions, and what of it is not modelled (strong.cpp).
-void check_strong(Core& core, const Warp& warp, const Access& access);
+// Before a strong access: words that a weak write has gone over since release nothing (strong.cpp).
+void forget_overwritten(Core& core, Warp& warp, const Access& access, const EachShape& each);
+// The edges of a strong access, after its race check: what it acquires does not order itself.
+void synchronise(Core& core, Warp& warp, const Access& access, const EachShape& each);
 
 }  // namespace lw::order

@@ -13,21 +13,11 @@ namespace {
 
 constexpr ViewSet kNotAsync = view_bit(View::kCausality) | kExecutionAndControl;
 
-EachShape each_of(const Addresses& at, LaneMask lanes, uint32_t bytes, uint32_t stride) {
-  EachShape each;
-  each.lanes = lanes;
-  each.bytes = bytes;
-  for (int lane = 0; lane < kWarpSize; ++lane) {
-    if (lanes >> lane & 1) each.address[lane] = at.of(lane, stride);
-  }
-  return each;
-}
-
 void copy_side(Core& core, Warp& warp, OpId op, Kind kind, Space space, const EachShape& each) {
   if (each.bytes == 0) return;
   const WarpAsync& async = *warp.async;
   const Deed deed{op, kind, Agent::kCpAsync};
-  const Shape shape = core.shape_of(each);
+  const Shape shape = core.shape_of(each, row_of(each));
   const ObjectId id =
       core.async_object(warp, deed, shape, async.copied.component, async.copies.next);
   Doing doing{core, warp};
@@ -38,6 +28,7 @@ void copy_side(Core& core, Warp& warp, OpId op, Kind kind, Space space, const Ea
   doing.lanes = each.lanes;
   doing.serial = ++core.findings.facts().accesses;
   Region& region = core.region(warp, space, each.address[__builtin_ctz(each.lanes)]);
+  if (core.story) core.story->access(doing, each);
   touch_each(doing, region, each, kind == Kind::kWrite);
 }
 
@@ -51,10 +42,12 @@ void Engine::cp_async(Warp& warp, OpId op, LaneMask lanes, const Addresses& to_s
   for (int lane = 0; lane < kWarpSize; ++lane) {
     if (lanes >> lane & 1) async.copies.issued[lane] = async.copies.next;
   }
-  copy_side(*core_, warp, op, Kind::kRead, Space::kGlobal,
-            each_of(from_global, lanes, global_bytes, shared_bytes));
+  // Lanes in a row are as far apart as what they copy, whatever part of it they read (CA-11).
+  EachShape source = each_of(from_global, lanes, shared_bytes);
+  source.bytes = global_bytes;
+  copy_side(*core_, warp, op, Kind::kRead, Space::kGlobal, source);
   copy_side(*core_, warp, op, Kind::kWrite, Space::kShared,
-            each_of(to_shared, lanes, shared_bytes, shared_bytes));
+            each_of(to_shared, lanes, shared_bytes));
 }
 
 void Engine::cp_async_commit(Warp& warp, LaneMask lanes) {
@@ -87,7 +80,7 @@ AsyncId Engine::cp_async_arrive(Warp& warp, OpId op, LaneMask lanes, Mbarrier ob
   WarpAsync& async = core_->async_of(warp);
   Pending& pending = core_->pending[id.value];
   pending.signal = object;
-  pending.arrival = {warp.index, lanes, warp.count, op};
+  pending.event = {warp.index, lanes, warp.count, op};
   // The copies so far, of these lanes and of those that have issued none; later ones count higher.
   Contribution::OwnAsync copies{async.copied.component, {}, kNotAsync};
   for (int lane = 0; lane < kWarpSize; ++lane) {
@@ -98,6 +91,7 @@ AsyncId Engine::cp_async_arrive(Warp& warp, OpId op, LaneMask lanes, Mbarrier ob
   pending.copies.views = kNotAsync;
   pending.copies.steps = warp.steps();
   pending.copies.async.push_back(copies);
+  compare_views(pending.copies);
   pending.issue = publish(warp, lanes, view_bit(View::kControl));
   return id;
 }
@@ -109,7 +103,8 @@ void Engine::async_arrive(AsyncId arrival) {
   Cta& cta = *core_->ctas[pending.signal.cta.value];
   MbarrierState& state = cta.mbarriers[pending.signal.offset];
   state.phase_had_bytes = true;
-  state.arrived.push_back(pending.arrival);
+  state.arrived.push_back(pending.event);
+  state.last_copy = pending.event;
   state.arrivals.push_back(std::move(pending.issue));
   state.arrivals.push_back(std::move(pending.copies));
   core_->pending.erase(at);

@@ -1,6 +1,7 @@
 // Lanes with addresses of their own, and ranges of asynchronous operations: block by block.
 
 #include "base/check.h"
+#include "order/judge.h"
 #include "order/ladder.h"
 
 namespace lw::order {
@@ -21,16 +22,37 @@ CellMask run_of(int first, int count) {
   return count >= kCellsPerBlock ? kAllCells : ((1u << count) - 1) << first;
 }
 
+// Several lanes of one store at one address: one of them survives, which one is not said (M-18).
+[[gnu::noinline]] void note_if_lanes_differ(const Doing& doing, const Cells& cells) {
+  const Object& object = doing.core.objects[doing.id];
+  if (object.strong || object.agent != Agent::kLanes || doing.core.values == nullptr) return;
+  for (CellMask rest = cells.mask; rest != 0; rest &= rest - 1) {
+    const uint64_t at = cells.address(__builtin_ctz(rest));
+    if (doing.core.values->lanes_agree(at, 1u << cells.shift)) continue;
+    Race note;
+    note.rule = RuleId::kM18;
+    note.tier = Tier::kNote;
+    note.space = doing.space;
+    note.earlier = note.later = party_of(object, doing.lanes_at(at));
+    note.address = at;
+    note.bytes = 1u << cells.shift;
+    return doing.core.report_race(note, doing.serial);
+  }
+}
+
 void touch(Doing& doing, Block& block, uint64_t base, int shift, const Cover& cover, bool writes) {
   if (cover.cells == 0) return;
+  if (writes && !cover.injective) note_if_lanes_differ(doing, {base, shift, cover.cells});
   doing.injective = cover.injective;
   const Cells cells{base, shift, cover.cells};
-  if (doing.strong) {
+  const auto slow = [&] {
     writes ? write_block(doing, block, cells) : read_block(doing, block, cells);
-  } else if (writes) {
-    write_fast<Space::kGlobal>(doing, block, cells);
+  };
+  if (doing.strong) return slow();
+  if (writes) {
+    write_fast<Space::kGlobal>(doing.core.objects, who_is(doing), block, cover.cells, slow);
   } else {
-    read_fast<Space::kGlobal>(doing, block, cells);
+    read_fast<Space::kGlobal>(doing.core.objects, who_is(doing), block, cover.cells, slow);
   }
 }
 
@@ -128,7 +150,8 @@ void touch_range(const Doing& doing, Region& region, const Range& range, bool wr
     if (doing.alone) {
       touch_block(doing, target, cells, writes);
     } else {
-      read_fast<Space::kGlobal>(doing, target, cells);
+      read_fast<Space::kGlobal>(doing.core.objects, who_is(doing), target, cells.mask,
+                                [&] { read_block(doing, target, cells); });
     }
   }
 }

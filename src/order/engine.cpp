@@ -20,9 +20,9 @@ const Facts& Engine::facts() const { return core_->findings.facts(); }
 
 uint64_t Engine::memory_bytes() const {
   uint64_t bytes = core_->objects.bytes() + core_->shadow.bytes();
-  for (const Region& buffer : core_->buffers) bytes += buffer.blocks * sizeof(Block);
+  for (const Region& buffer : core_->buffers) bytes += buffer.bytes();
   for (const auto& cta : core_->ctas) {
-    if (cta) bytes += cta->shared.blocks * sizeof(Block) + cta->warps.size() * sizeof(Warp);
+    if (cta) bytes += cta->shared.bytes() + cta->warps.size() * sizeof(Warp);
   }
   return bytes;
 }

@@ -34,7 +34,7 @@ struct Warp;
 struct Options {
   bool strict = false;           // also ask for edges that shipped kernels do without (tier strict)
   std::vector<Watch> watches;    // second run: where to rebuild the story of a race
-  RaceSink* sink = nullptr;    // hears of every racing stretch as it is found
+  RaceSink* sink = nullptr;      // hears of every racing stretch as it is found
   size_t collect_at = 1u << 16;  // live access objects before the first collection; small in tests
 };
 
@@ -125,7 +125,7 @@ class Engine final {
   // Ends the run: the tests that need its end (D-3), then everything found.
   const Facts& finish();
   const Facts& facts() const;
-  uint64_t memory_bytes() const;  // held by shadow, objects and clocks now
+  uint64_t memory_bytes() const;  // held by shadow and objects now, the bulk of it
 
  private:
   std::unique_ptr<Core> core_;

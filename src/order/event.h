@@ -76,6 +76,7 @@ struct Access {
   uint8_t bytes = 4;          // per lane: 1, 2, 4, 8, 16 or 32
   uint8_t element_bytes = 4;  // vectors are judged per element when strong (M-7)
   bool result_live = true;    // of a strong read: its value is used (D-5)
+  bool poll = false;          // it only re-reads until a condition that stays true (D-6)
   Addresses at;
 };
 

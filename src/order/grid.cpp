@@ -21,8 +21,8 @@ void Engine::declare_buffer(uint64_t base, uint64_t bytes, bool written) {
   auto& buffers = core_->buffers;
   const auto at =
       std::lower_bound(buffers.begin(), buffers.end(), base,
-                       [](const Region& one, uint64_t want) { return one.base < want; });
-  buffers.insert(at, Region::make(base, bytes, written ? kInitial : kUnwritten));
+                       [](const Region& one, uint64_t want) { return one.base() < want; });
+  buffers.insert(at, Region(base, bytes, written ? kInitial : kUnwritten));
   core_->last_buffer = buffers.size();
 }
 
@@ -57,7 +57,7 @@ void Engine::begin_cta(CtaId id, GridId grid, uint32_t threads, uint32_t shared_
   cta->id = id.value;
   cta->grid = grid.value;
   cta->ordered_below = core_->grids[grid.value].ordered_below;
-  cta->shared = Region::make(0, std::max(shared_bytes, 1u), kUnwritten);
+  cta->shared = Region(0, std::max(shared_bytes, 1u), kUnwritten);
   const uint32_t warps = (threads + kWarpSize - 1) / kWarpSize;
   LW_CHECK(warps >= 1 && warps <= kWarpSize && id.value < 1u << 26, threads, id.value);
   cta->components = warps;
@@ -79,9 +79,10 @@ void Engine::begin_cta(CtaId id, GridId grid, uint32_t threads, uint32_t shared_
 
 void Engine::end_cta(CtaId id) {
   Cta& cta = *core_->ctas[id.value];
-  for (uint64_t i = 0; i < cta.shared.blocks; ++i) {
-    if (cta.shared.block[i].detail != 0) core_->shadow.release(cta.shared.block[i]);
-  }
+  cta.shared.each_touched([&](Block& block) {
+    if (block.detail != 0) core_->shadow.release(block);
+  });
+  std::erase_if(core_->pending, [&](const auto& one) { return one.second.signal.cta == id; });
   core_->ctas[id.value] = nullptr;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The fast path of one block, inlined into the access functions: every test that fails goes to the
-// general path, which repeats it. Measured figures are in bench/README.md.
+// The fast path of one block, inlined into the access functions. Every test that fails goes to the
+// general path (blocks.cpp), which repeats it; nothing is decided here that is not decided there.
 
 #include "order/check.h"
 
@@ -8,49 +8,67 @@ namespace lw::order {
 
 #define LW_ALWAYS_INLINE inline __attribute__((always_inline))
 
+// What the ladder needs to know of the access; small enough for registers.
+struct Who {
+  ObjectId id;
+  uint64_t key;
+  uint32_t warp_bit;
+  uint64_t ordered_below;
+  bool injective;
+  bool any_lane;
+  bool alone;
+};
+
+LW_ALWAYS_INLINE Who who_is(const Warp& warp, ObjectId id, uint32_t code, bool injective) {
+  return {id, warp.key | code, warp.bit, warp.cta->ordered_below, injective, false, false};
+}
+
+LW_ALWAYS_INLINE Who who_is(const Doing& doing) {
+  return {doing.id,        doing.key,      doing.warp.bit, doing.warp.cta->ordered_below,
+          doing.injective, doing.any_lane, doing.alone};
+}
+
 // Is the earlier object ordered before the whole warp? In shared memory it is of the same CTA.
 template <Space kSpace>
-LW_ALWAYS_INLINE bool passes(const Doing& doing, const ObjectKey& key) {
-  if (kSpace == Space::kGlobal) return is_ordered(doing, key);
-  return (key.ordered & doing.warp.bit) != 0 || (key.key == doing.key && doing.injective);
+LW_ALWAYS_INLINE bool passes(const Who& who, const ObjectKey& key) {
+  if (key.key == who.key && who.injective) return true;
+  const uint64_t cta = key.key >> kKeyCtaShift;
+  if (kSpace == Space::kShared || cta == who.key >> kKeyCtaShift) {
+    return (key.ordered & who.warp_bit) != 0;
+  }
+  return cta < who.ordered_below;
 }
 
-template <Space kSpace>
-LW_ALWAYS_INLINE void read_fast(const Doing& doing, Block& block, const Cells& cells) {
-  if (block.reader == doing.id && (cells.mask & ~block.reader_cells) == 0 && !doing.any_lane)
-    return;
-  const Objects& objects = doing.core.objects;
-  if (!passes<kSpace>(doing, objects.key(block.write)) || block.detail != 0) {
-    return read_block(doing, block, cells);
-  }
-  if (block.reader != 0 && block.reader != doing.id) {
+template <Space kSpace, class Slow>
+LW_ALWAYS_INLINE void read_fast(const Objects& objects, const Who& who, Block& block,
+                                CellMask cells, Slow slow) {
+  if (block.reader == who.id && (cells & ~block.reader_cells) == 0 && !who.any_lane) return;
+  if (block.detail != 0 || !passes<kSpace>(who, objects.key(block.write))) return slow();
+  if (block.reader != 0 && block.reader != who.id) {
     const ObjectKey& reader = objects.key(block.reader);
-    const bool same = reader.key == doing.key;
-    if (doing.alone || (block.reader_cells & ~cells.mask) != 0 ||
-        !(same || passes<kSpace>(doing, reader))) {
-      return read_block(doing, block, cells);
-    }
+    const bool goes = reader.key == who.key || passes<kSpace>(who, reader);
+    if (!goes || who.alone || (block.reader_cells & ~cells) != 0) return slow();
     block.reader_cells = 0;
   }
-  block.reader = doing.id;
-  block.reader_cells |= cells.mask;
+  block.reader = who.id;
+  block.reader_cells |= cells;
 }
 
-template <Space kSpace>
-LW_ALWAYS_INLINE void write_fast(const Doing& doing, Block& block, const Cells& cells) {
-  const bool plain = block.detail == 0;
-  if (plain && block.write == doing.id && block.reader == 0 && doing.injective) return;
-  const Objects& objects = doing.core.objects;
-  const bool whole = cells.mask == kAllCells || block.write == doing.id;
-  if (!plain || !whole || !passes<kSpace>(doing, objects.key(block.write)) ||
-      (block.reader != 0 && !passes<kSpace>(doing, objects.key(block.reader)))) {
-    return write_block(doing, block, cells);
+template <Space kSpace, class Slow>
+LW_ALWAYS_INLINE void write_fast(const Objects& objects, const Who& who, Block& block,
+                                 CellMask cells, Slow slow) {
+  if (block.detail != 0) return slow();
+  if (block.write == who.id && block.reader == 0 && who.injective) return;
+  const bool whole = cells == kAllCells || block.write == who.id;
+  if (!whole || !passes<kSpace>(who, objects.key(block.write))) return slow();
+  if (block.reader != 0) {
+    if (!passes<kSpace>(who, objects.key(block.reader))) return slow();
+    if ((block.reader_cells & ~cells) != 0) {
+      block.reader_cells &= ~cells;
+      return;
+    }
   }
-  if (cells.mask != kAllCells && (block.reader_cells & ~cells.mask) != 0) {
-    block.reader_cells &= ~cells.mask;
-    return;
-  }
-  block = {doing.id, 0, 0, 0};
+  block = {who.id, 0, 0, 0};
 }
 
 }  // namespace lw::order

@@ -216,6 +216,7 @@ void Engine::mbarrier_complete_tx(Warp& warp, OpId op, LaneMask lanes, Mbarrier 
   check_forced(*core_, *state, warp, op, lanes);
   warp.since_control |= lanes;
   state->phase_had_bytes = true;
+  state->last_copy = {warp.index, lanes, warp.count, op};
   state->issues.push_back(publish(warp, lanes, view_bit(View::kControl)));
 }
 
@@ -235,7 +236,7 @@ void Engine::mbarrier_complete(Mbarrier object) {
   const Reached reached{state.component, state.phase, kNotAsync};
   state.done = join_contributions(parts, {&reached, 1});
   check_lapping(*core_, cta, state);
-  state.previous = std::move(state.arrived);
+  std::swap(state.previous, state.arrived);
   for (auto* list : {&state.arrivals, &state.issues}) list->clear();
   for (auto* list : {&state.arrived, &state.expected, &state.waited}) list->clear();
   state.finished.clear();

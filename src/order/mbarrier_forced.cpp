@@ -35,6 +35,11 @@ Unforced fact_of(RuleId rule, CtaId cta, const MbarrierState& state, const Party
   return {rule, cta, false, state.offset, state.phase + 1, first, second, 0};
 }
 
+// Who made the phase complete, as far as it matters for a report.
+Party completer(const Cta& cta, const MbarrierState& state) {
+  return party_of(CtaId{cta.id}, state.arrived.empty() ? state.last_copy : state.arrived.back());
+}
+
 }  // namespace
 
 void check_forced(Core& core, const MbarrierState& state, const Warp& warp, OpId op,
@@ -47,7 +52,7 @@ void check_forced(Core& core, const MbarrierState& state, const Warp& warp, OpId
     return core.findings.unforced(fact_of(RuleId::kD2, cta, state, party_of(cta, before), now));
   }
   if (!state.previous_had_bytes) return;
-  core.findings.unforced(fact_of(RuleId::kD2, cta, state, Party{}, now));
+  core.findings.unforced(fact_of(RuleId::kD2, cta, state, party_of(cta, state.last_copy), now));
 }
 
 void check_expected(Core& core, const Cta& cta, const MbarrierState& state) {
@@ -56,20 +61,16 @@ void check_expected(Core& core, const Cta& cta, const MbarrierState& state) {
     if (followed_by_own_arrival(state, expect)) continue;
     if (joined.get() == nullptr) joined = join_contributions(state.arrivals, {});
     if (knows_event(joined.clock(View::kControl), expect)) continue;
-    const Party last =
-        state.arrived.empty() ? Party{} : party_of(CtaId{cta.id}, state.arrived.back());
-    core.findings.unforced(
-        fact_of(RuleId::kD3b, CtaId{cta.id}, state, party_of(CtaId{cta.id}, expect), last));
+    core.findings.unforced(fact_of(RuleId::kD3b, CtaId{cta.id}, state,
+                                   party_of(CtaId{cta.id}, expect), completer(cta, state)));
   }
 }
 
 void check_lapping(Core& core, const Cta& cta, const MbarrierState& state) {
   for (const ControlEvent& wait : state.waited) {
     if (knows_event(state.done.clock(View::kControl), wait)) continue;
-    const Party last =
-        state.arrived.empty() ? Party{} : party_of(CtaId{cta.id}, state.arrived.back());
-    core.findings.unforced(
-        fact_of(RuleId::kD3, CtaId{cta.id}, state, party_of(CtaId{cta.id}, wait), last));
+    core.findings.unforced(fact_of(RuleId::kD3, CtaId{cta.id}, state, party_of(CtaId{cta.id}, wait),
+                                   completer(cta, state)));
   }
 }
 

@@ -144,7 +144,7 @@ void leave_barrier(Warp& warp, LaneMask lanes, uint32_t count, const BundleRef& 
                          ? warp.groups.front()
                          : merge_groups(warp, lanes);
   group.bundle = bundle;
-  group.met = {};
+  for (Met& met : group.met) met.clear();
   whole_warp_met(warp, lanes, count, true, true);
 }
 

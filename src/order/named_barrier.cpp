@@ -80,7 +80,7 @@ void Engine::barrier_complete(CtaId cta, BarrierId id) {
     core_->log_sync(warp, SyncStep::Kind::kBarrierLeave, arrival.event.op, lanes, id.value,
                     barrier.generation);
   }
-  barrier.previous = std::move(barrier.arrivals);
+  std::swap(barrier.previous, barrier.arrivals);
   barrier.arrivals.clear();
   barrier.parts.clear();
 }

@@ -31,6 +31,7 @@ Objects::Objects() : objects_(kFirstObject), keys_(kFirstObject), each_index_(kE
 }
 
 ObjectId Objects::add(const Object& object, uint64_t key) {
+  ++live_;
   if (free_.empty()) {
     objects_.push_back(object);
     keys_.push_back({key, 0, 0});
@@ -96,6 +97,7 @@ void Objects::sweep() {
     }
     keys_[id].marked = 0;
   }
+  live_ = objects_.size() - kFirstObject - free_.size();
   free_each_.clear();
   for (uint32_t i = 0; i < each_.size(); ++i) {
     if (!each_used[i]) free_each_.push_back(i);

@@ -126,12 +126,13 @@ class Objects {
   // Which lanes touched the byte at `address`.
   LaneMask lanes_at(const Object& object, uint64_t address) const;
 
-  size_t live() const { return objects_.size() - kFirstObject - free_.size(); }
+  size_t live() const { return live_; }
   size_t bytes() const;
   void mark(ObjectId id) { keys_[id].marked = 1; }
   void sweep();  // frees what is not marked, and unmarks the rest
 
  private:
+  size_t live_ = 0;
   std::vector<Object> objects_;
   std::vector<ObjectKey> keys_;
   std::vector<ObjectId> free_;

@@ -8,14 +8,14 @@ namespace lw::order {
 namespace {
 
 // The last count at which the lane can have acted.
-uint32_t last_act(const Warp& warp, int lane, bool control, uint32_t count) {
+uint32_t last_act(const Standing& warp, int lane, bool control, uint32_t count) {
   const LaneMask since = control ? warp.since_control : warp.since_access;
   if (since >> lane & 1) return count;
   return control ? warp.met_control : warp.met_access;
 }
 
 // One number for all lanes, if lanes with less have done nothing between theirs and it.
-bool is_uniform(const Warp& warp, const LaneCounts& lanes, bool control, uint32_t count,
+bool is_uniform(const Standing& warp, const LaneCounts& lanes, bool control, uint32_t count,
                 uint32_t& uniform) {
   uniform = *std::max_element(lanes.begin(), lanes.end());
   for (int lane = 0; lane < kWarpSize; ++lane) {
@@ -34,7 +34,7 @@ uint32_t own_count(const LaneGroup& group, int met, int lane, bool publishes, ui
   return count;
 }
 
-void publish_own(const Warp& warp, LaneMask lanes, Contribution& out) {
+void publish_own(const Standing& warp, LaneMask lanes, Contribution& out) {
   auto own = std::make_unique<Contribution::OwnLanes>();
   bool uniform = true;
   for (int met = 0; met < kMets; ++met) {
@@ -89,14 +89,14 @@ void publish_async(const WarpAsync& async, Contribution& out) {
 
 // A proxy fence as one number for all lanes: those outside `lanes` have done nothing that it covers
 // and they are not known to.
-bool fence_is_uniform(const Warp& warp, const LaneGroup& group, int space) {
+bool fence_is_uniform(const Standing& warp, const LaneGroup& group, int space) {
   const Met& met = group.met[1 + space];
   const uint32_t fenced = group.fenced[space];
   return met.uniform() && met.of(0) >= std::min(fenced, warp.met_access);
 }
 
 // The common case: one group publishes, and nobody outside has acted since the warp met.
-const LaneGroup* sole_publisher(const Warp& warp, LaneMask lanes) {
+const LaneGroup* sole_publisher(const Standing& warp, LaneMask lanes) {
   if (((warp.since_access | warp.since_control) & ~lanes) != 0) return nullptr;
   const LaneGroup* sole = nullptr;
   for (const LaneGroup& group : warp.groups) {
@@ -108,17 +108,24 @@ const LaneGroup* sole_publisher(const Warp& warp, LaneMask lanes) {
   return sole;
 }
 
-// Equal parts of the contributions give one clock.
-bool same_in(const Contribution& part, View a, View b) {
-  const int met_a = met_index(a);
-  const int met_b = met_index(b);
-  if ((part.views >> static_cast<int>(a) & 1) != (part.views >> static_cast<int>(b) & 1))
-    return false;
-  if (!(part.bundle.view(a) == part.bundle.view(b))) return false;
-  if (part.own_lanes != nullptr && met_a != met_b) return false;
-  if (part.own_lanes == nullptr && part.own[met_a] != part.own[met_b]) return false;
+bool publishes(const Contribution& part, View view) { return (part.views & view_bit(view)) != 0; }
+
+bool is_silent(const Contribution& part, View view) {
+  if (!publishes(part, view)) return true;
+  if (part.bundle.clock(view) != nullptr || part.own_lanes != nullptr) return false;
+  if (part.own[met_index(view)] != 0) return false;
+  return std::none_of(part.async.begin(), part.async.end(),
+                      [&](const auto& own) { return (own.views & view_bit(view)) != 0; });
+}
+
+bool is_like_causality(const Contribution& part, View view) {
+  constexpr View kH = View::kCausality;
+  const int met = met_index(view);
+  if (publishes(part, view) != publishes(part, kH)) return false;
+  if (!(part.bundle.view(view) == part.bundle.view(kH))) return false;
+  if (met != 0 && (part.own_lanes != nullptr || part.own[met] != part.own[0])) return false;
   return std::all_of(part.async.begin(), part.async.end(), [&](const auto& own) {
-    return (own.views >> static_cast<int>(a) & 1) == (own.views >> static_cast<int>(b) & 1);
+    return ((own.views & view_bit(view)) != 0) == ((own.views & view_bit(kH)) != 0);
   });
 }
 
@@ -156,24 +163,22 @@ ClockRef join_view(std::span<const Contribution> parts, std::span<const Reached>
   return builder.finish();
 }
 
-bool same_views(std::span<const Contribution> parts, std::span<const Reached> reached, View a,
-                View b) {
-  const auto both = [&](const Reached& one) {
-    return ((one.views & view_bit(a)) != 0) == ((one.views & view_bit(b)) != 0);
-  };
-  return std::all_of(reached.begin(), reached.end(), both) &&
-         std::all_of(parts.begin(), parts.end(),
-                     [&](const Contribution& part) { return same_in(part, a, b); });
-}
-
 }  // namespace
 
-Contribution publish(Warp& warp, LaneMask lanes, ViewSet views) {
+void compare_views(Contribution& part) {
+  for (int v = 0; v < kViews; ++v) {
+    const View view = static_cast<View>(v);
+    if (is_silent(part, view)) part.silent |= view_bit(view);
+    if (is_like_causality(part, view)) part.like_causality |= view_bit(view);
+  }
+}
+
+Contribution publish_at(const Standing& warp, LaneMask lanes, uint32_t count, ViewSet views) {
   Contribution out;
   out.steps = warp.steps();
   out.cta = warp.cta->id;
   out.warp = warp.index;
-  out.count = warp.count++;
+  out.count = count;
   out.lanes = lanes;
   out.views = views;
   if (const LaneGroup* group = sole_publisher(warp, lanes)) {
@@ -187,17 +192,33 @@ Contribution publish(Warp& warp, LaneMask lanes, ViewSet views) {
     publish_own(warp, lanes, out);
   }
   if (warp.async) publish_async(*warp.async, out);
+  compare_views(out);
   return out;
+}
+
+Contribution publish(Warp& warp, LaneMask lanes, ViewSet views) {
+  return publish_at(warp, lanes, warp.count++, views);
 }
 
 BundleRef join_contributions(std::span<const Contribution> parts,
                              std::span<const Reached> reached) {
+  ViewSet like = kAllViews;
+  ViewSet silent = kAllViews;
+  for (const Contribution& part : parts) {
+    like &= part.like_causality;
+    silent &= part.silent;
+  }
+  for (const Reached& one : reached) {
+    silent &= static_cast<ViewSet>(~one.views);
+    const bool causality = (one.views & view_bit(View::kCausality)) != 0;
+    like &= causality ? one.views : static_cast<ViewSet>(~one.views);
+  }
   auto* next = new Bundle;
   for (int v = 0; v < kViews; ++v) {
-    const View view = static_cast<View>(v);
-    int twin = 0;
-    while (twin < v && !same_views(parts, reached, static_cast<View>(twin), view)) ++twin;
-    next->clock[v] = twin < v ? next->clock[twin] : join_view(parts, reached, view);
+    const ViewSet bit = static_cast<ViewSet>(1u << v);
+    if (silent & bit) continue;
+    next->clock[v] =
+        v != 0 && (like & bit) ? next->clock[0] : join_view(parts, reached, static_cast<View>(v));
   }
   return BundleRef(next);
 }

@@ -33,13 +33,20 @@ struct Contribution {
   uint32_t count = 0;
   LaneMask lanes = 0;
   ViewSet views = kAllViews;            // which views it publishes
+  ViewSet like_causality = 0;           // views that contribute exactly what H does
+  ViewSet silent = 0;                   // views that contribute nothing
   std::array<uint32_t, kMets> own{};    // by met_index, of every lane of the warp
   std::unique_ptr<OwnLanes> own_lanes;  // instead of `own`
   std::vector<OwnAsync> async;
 };
 
+// Finds out which views are alike; after the last change to the contribution.
+void compare_views(Contribution& part);
+
 // Takes what `lanes` publish now and begins the warp's next epoch.
 Contribution publish(Warp& warp, LaneMask lanes, ViewSet views = kAllViews);
+// What lanes that stand so publish at `count`.
+Contribution publish_at(const Standing& warp, LaneMask lanes, uint32_t count, ViewSet views);
 
 // One more thing that everybody learns at a completion: a component has reached `count`.
 struct Reached {

@@ -17,20 +17,37 @@ CellMask refine(CellMask coarse, int quarter) {
   return fine;
 }
 
+constexpr auto kBit = [] {
+  std::array<uint32_t, 32> bits{};
+  for (uint32_t i = 0; i < 32; ++i) bits[i] = 1u << i;
+  return bits;
+}();
+
+// In a form that becomes vector compares.
+CellMask cells_equal(const Writers& all, ObjectId id) {
+  CellMask same = 0;
+  for (int cell = 0; cell < kCellsPerBlock; ++cell) same |= all[cell] == id ? kBit[cell] : 0;
+  return same;
+}
+
 }  // namespace
 
-Region Region::make(uint64_t base, uint64_t bytes, ObjectId initial) {
-  Region region;
-  region.base = base >> kBlockShift << kBlockShift;
-  region.blocks = (base + bytes - region.base + (1u << kBlockShift) - 1) >> kBlockShift;
+Region::Region(uint64_t base, uint64_t bytes, ObjectId initial) : initial_(initial) {
+  base_ = base >> kBlockShift << kBlockShift;
+  blocks_ = (base + bytes - base_ + (1u << kBlockShift) - 1) >> kBlockShift;
   // Fresh pages are zero, which is a block with kInitial: untouched memory costs nothing.
-  void* raw = std::calloc(region.blocks + 1, sizeof(Block));
+  void* raw = std::calloc(blocks_, sizeof(Block));
   LW_CHECK(raw != nullptr, bytes);
-  region.block = {static_cast<Block*>(raw), std::free};
-  if (initial != kInitial) {
-    for (uint64_t i = 0; i < region.blocks; ++i) region.block[i].write = initial;
-  }
-  return region;
+  block_ = {static_cast<Block*>(raw), std::free};
+  ready_.resize((blocks_ >> kChunkShift) + 1);
+}
+
+void Region::make_ready(uint64_t chunk) {
+  ready_[chunk] = 1;
+  ++chunks_ready_;
+  if (initial_ == kInitial) return;
+  const uint64_t end = std::min(blocks_, (chunk + 1) << kChunkShift);
+  for (uint64_t i = chunk << kChunkShift; i < end; ++i) block_[i].write = initial_;
 }
 
 Detail& Shadow::detail(Block& block) {
@@ -55,10 +72,7 @@ void Shadow::writers(const Block& block, CellMask cells, std::vector<Touch>& out
   const Writers& all = writers_[details_[block.detail].writers];
   while (cells != 0) {
     const ObjectId id = all[__builtin_ctz(cells)];
-    CellMask same = 0;
-    for (int cell = 0; cell < kCellsPerBlock; ++cell) {
-      same |= static_cast<CellMask>(all[cell] == id) << cell;
-    }
+    const CellMask same = cells_equal(all, id);
     out.push_back({id, same & cells});
     cells &= ~same;
   }
@@ -74,12 +88,8 @@ void Shadow::set_writer(Block& block, CellMask cells, ObjectId id) {
   }
   if (cells != kAllCells) {
     Writers& all = writers_[details_[block.detail].writers];
-    CellMask same = 0;
-    for (int cell = 0; cell < kCellsPerBlock; ++cell) {
-      if (cells >> cell & 1) all[cell] = id;
-      same |= static_cast<CellMask>(all[cell] == id) << cell;
-    }
-    if (same != kAllCells) return;
+    for (CellMask rest = cells; rest != 0; rest &= rest - 1) all[__builtin_ctz(rest)] = id;
+    if (cells_equal(all, id) != kAllCells) return;
   }
   if (block.write == kMixed) {
     writers_.give(details_[block.detail].writers);
@@ -105,22 +115,45 @@ bool Shadow::reader_writes(const Block& block) const {
   return block.detail != 0 && details_[block.detail].has_writes != 0;
 }
 
-void Shadow::add_reader(Block& block, CellMask cells, ObjectId id, bool writes) {
-  if (cells == 0) return;
-  if (writes) detail(block).has_writes = 1;
-  if (block.reader == 0 || block.reader == id) {
-    block.reader = id;
+ObjectId Shadow::sole_writer(const Block& block, CellMask cells) const {
+  if (block.write != kMixed) return block.write;
+  const Writers& all = writers_[details_[block.detail].writers];
+  const ObjectId id = all[__builtin_ctz(cells)];
+  return (cells & ~cells_equal(all, id)) == 0 ? id : kMixed;
+}
+
+bool Shadow::readers_full(const Block& block) const {
+  if (block.detail == 0) return false;
+  const uint32_t chunk = details_[block.detail].readers;
+  return chunk != 0 && chunks_[chunk].used == ReaderChunk::kEntries;
+}
+
+bool Shadow::add_to_reader(Block& block, CellMask cells, ObjectId id) {
+  if (block.reader == id) {
     block.reader_cells |= cells;
-    return;
+    return true;
   }
-  Detail& more = detail(block);
-  for (uint32_t c = more.readers; c != 0; c = chunks_[c].next) {
+  if (block.detail == 0) return false;
+  for (uint32_t c = details_[block.detail].readers; c != 0; c = chunks_[c].next) {
     for (uint32_t i = 0; i < chunks_[c].used; ++i) {
       if (chunks_[c].id[i] != id) continue;
       chunks_[c].cells[i] |= cells;
-      return;
+      return true;
     }
   }
+  return false;
+}
+
+void Shadow::add_reader(Block& block, CellMask cells, ObjectId id, bool writes) {
+  if (cells == 0) return;
+  if (writes) detail(block).has_writes = 1;
+  if (block.reader == 0) {
+    block.reader = id;
+    block.reader_cells = cells;
+    return;
+  }
+  if (add_to_reader(block, cells, id)) return;
+  Detail& more = detail(block);
   if (more.readers == 0 || chunks_[more.readers].used == ReaderChunk::kEntries) {
     const uint32_t fresh = chunks_.take();
     chunks_[fresh].next = more.readers;

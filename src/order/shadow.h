@@ -11,6 +11,7 @@
 // A "reader" entry may also be a write: strong writes do not retire each other, so a cell can have
 // several that later accesses must be compared with (see strong.cpp).
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -78,15 +79,41 @@ class Pool {
   std::vector<uint32_t> free_;
 };
 
-// A contiguous piece of memory with its blocks.
-struct Region {
-  uint64_t base = 0;  // of the first block: a multiple of 128
-  uint64_t blocks = 0;
-  std::unique_ptr<Block[], void (*)(void*)> block{nullptr, nullptr};
+// A contiguous piece of memory with its blocks. They are made ready in chunks, when first touched,
+// so a large buffer costs what is used of it.
+class Region {
+ public:
+  Region() = default;
+  Region(uint64_t base, uint64_t bytes, ObjectId initial);
 
-  static Region make(uint64_t base, uint64_t bytes, ObjectId initial);
-  bool holds(uint64_t address) const { return (address - base) >> kBlockShift < blocks; }
-  Block* at(uint64_t address) { return &block[(address - base) >> kBlockShift]; }
+  uint64_t base() const { return base_; }
+  bool holds(uint64_t address) const { return (address - base_) >> kBlockShift < blocks_; }
+  Block* at(uint64_t address) {
+    const uint64_t index = (address - base_) >> kBlockShift;
+    if (!ready_[index >> kChunkShift]) [[unlikely]]
+      make_ready(index >> kChunkShift);
+    return &block_[index];
+  }
+  template <class Visit>
+  void each_touched(Visit visit) {
+    for (uint64_t chunk = 0; chunk < ready_.size(); ++chunk) {
+      if (!ready_[chunk]) continue;
+      const uint64_t end = std::min(blocks_, (chunk + 1) << kChunkShift);
+      for (uint64_t i = chunk << kChunkShift; i < end; ++i) visit(block_[i]);
+    }
+  }
+  size_t bytes() const { return ready_.size() + chunks_ready_ * (sizeof(Block) << kChunkShift); }
+
+ private:
+  static constexpr int kChunkShift = 9;  // blocks in a chunk: 64 KiB of memory
+  void make_ready(uint64_t chunk);
+
+  uint64_t base_ = 0;  // of the first block: a multiple of 128
+  uint64_t blocks_ = 0;
+  std::unique_ptr<Block[], void (*)(void*)> block_{nullptr, nullptr};
+  std::vector<uint8_t> ready_;
+  size_t chunks_ready_ = 0;
+  ObjectId initial_ = kInitial;
 };
 
 // One entry of a cell list: what touched these cells.
@@ -104,8 +131,13 @@ class Shadow {
   // Readers (and strong writes) of the block, all of them.
   void readers(const Block& block, std::vector<Touch>& out) const;
   void add_reader(Block& block, CellMask cells, ObjectId id, bool writes);
+  bool add_to_reader(Block& block, CellMask cells, ObjectId id);  // if it is one already
   void set_readers(Block& block, const std::vector<Touch>& touches, bool has_writes);
   bool reader_writes(const Block& block) const;
+  // Who wrote all these cells last; kMixed if it was not one.
+  ObjectId sole_writer(const Block& block, CellMask cells) const;
+  // Are there so many readers that it is time to look for those that can go?
+  bool readers_full(const Block& block) const;
 
   // The fine block that holds bytes 32 * quarter .. + 31; made if need be.
   Block& fine(Block& block, int quarter);

@@ -3,40 +3,44 @@
 #include "order/core.h"
 
 namespace lw::order {
-namespace {
 
-// All lanes at one address.
-bool is_uniform(const EachShape& each) {
-  const uint64_t first = each.address[__builtin_ctz(each.lanes)];
+EachShape each_of(const Addresses& at, LaneMask lanes, uint32_t bytes) {
+  EachShape each;
+  each.lanes = lanes;
+  each.bytes = bytes;
   for (int lane = 0; lane < kWarpSize; ++lane) {
-    if ((each.lanes >> lane & 1) && each.address[lane] != first) return false;
+    each.address[lane] = lanes >> lane & 1 ? at.of(lane, bytes) : 0;
   }
-  return true;
+  return each;
 }
 
-// Lane i at base + i * stride for a stride that is a power of two, at least the bytes of a lane.
-bool is_affine(const EachShape& each, uint64_t& base, int& shift) {
-  if ((each.lanes & 3) != 3) return false;
-  const uint64_t stride = each.address[1] - each.address[0];
-  if (stride < each.bytes || (stride & (stride - 1)) != 0 || stride > 1u << 14) return false;
+bool has_stride(const EachShape& each, uint64_t base, uint64_t stride) {
   uint64_t wrong = 0;
   for (int lane = 0; lane < kWarpSize; ++lane) {
-    const uint64_t expected = each.address[0] + static_cast<uint64_t>(lane) * stride;
+    const uint64_t expected = base + static_cast<uint64_t>(lane) * stride;
     wrong |= each.lanes >> lane & 1 ? each.address[lane] ^ expected : 0;
   }
-  base = each.address[0];
-  shift = __builtin_ctzll(stride);
   return wrong == 0;
 }
 
-}  // namespace
+Row row_of(const EachShape& each) {
+  const int first = __builtin_ctz(each.lanes);
+  const LaneMask rest = each.lanes & (each.lanes - 1);
+  if (rest == 0) return {each.address[first], 0, true};
+  const int second = __builtin_ctz(rest);
+  const auto lanes_between = static_cast<uint64_t>(second - first);
+  const uint64_t stride = (each.address[second] - each.address[first]) / lanes_between;
+  const uint64_t base = each.address[first] - static_cast<uint64_t>(first) * stride;
+  return {base, stride, has_stride(each, base, stride)};
+}
 
-Shape Core::shape_of(const EachShape& each) {
-  uint64_t base = 0;
-  int shift = 0;
-  if (is_uniform(each)) return uniform_shape(each.lanes, ShapeKind::kLanes);
-  if (is_affine(each, base, shift)) return affine_shape(base, shift);
-  return each_shape(each);
+Shape Core::shape_of(const EachShape& each, const Row& row) {
+  constexpr uint64_t kMaxStride = 1u << 14;
+  if (!row.regular) return each_shape(each);
+  if (row.stride == 0) return uniform_shape(each.lanes, ShapeKind::kLanes);
+  const bool power = (row.stride & (row.stride - 1)) == 0;
+  if (!power || row.stride < each.bytes || row.stride > kMaxStride) return each_shape(each);
+  return affine_shape(row.base, __builtin_ctzll(row.stride));
 }
 
 }  // namespace lw::order

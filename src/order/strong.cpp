@@ -1,30 +1,320 @@
-// Fences and strong accesses between threads (rule book 10).
+// Fences and strong accesses between threads (rule book 10; PTX ISA 8.8, 8.9).
 //
-// A fence alone orders nothing (F-4), so it leaves the clocks as they are. What makes an edge of it
-// is a strong access; those with acquire or release, and strong loads and stores that a fence could
-// turn into a pattern (M-10, M-11), are reported as not modelled. Relaxed atomics are: they never
-// race with each other (F-9), and a live result may differ from schedule to schedule (D-5).
+// The machine runs one instruction after another, so a strong read observes the last write to its
+// word, and through it the atomics and the plain write before them. A release (the access itself,
+// or a fence before it) gives H to an acquire (the access itself, or a fence after it) where each
+// scope includes the other thread; it gives E to any strong reader, and a relaxed write gives C
+// alone.
+//
+// D-5: a live value is the same in every order only if the strong writes to the word are C-ordered
+// with the read by other edges than this very observation, so it is asked before the reader learns.
+//
+// misses: clusters (`.cluster` reaches its own CTA only); the order among fence.sc (M-16); an
+// observed relaxed write is not ordered before what its reader does next (M-15, an alarm too many
+// at most); lanes of one atomic instruction on one word do not learn from each other (M-19).
 
-#include "order/core.h"
+#include "order/strong.h"
+
+#include <algorithm>
+
+#include "order/check.h"
 
 namespace lw::order {
+namespace {
 
-void Engine::fence(Warp&, OpId, LaneMask, FenceKind, Scope) {}
+constexpr size_t kMostEvents = 256;  // of each list of a word; beyond, D-5 counts as failed
 
-void check_strong(Core& core, const Warp& warp, const Access& access) {
-  if (access.strength != Strength::kRelaxed || access.kind != Kind::kAtomic) {
-    core.findings.not_modelled(access.op, RuleId::kF8);
+bool reaches_other_ctas(Scope scope) { return scope == Scope::kGpu || scope == Scope::kSys; }
+
+bool acquires(Strength strength) {
+  return strength == Strength::kAcquire || strength == Strength::kAcqRel;
+}
+
+bool releases(Strength strength) {
+  return strength == Strength::kRelease || strength == Strength::kAcqRel;
+}
+
+WarpStrong& strong_of(Warp& warp) {
+  if (!warp.strong) warp.strong = std::make_unique<WarpStrong>();
+  return *warp.strong;
+}
+
+void join_neutral(Word::Neutral& into, uint32_t cta, const BundleRef& home, ViewSet views) {
+  for (int v = 0; v < kViews; ++v) {
+    if ((views >> v & 1) == 0) continue;
+    ClockBuilder builder(into[v]);
+    builder.join_from(cta, home.view(static_cast<View>(v)), kNoCta);
+    into[v] = builder.finish();
   }
-  if (access.kind == Kind::kWrite || !access.result_live) return;
-  Unforced fact;
-  fact.rule = RuleId::kD5;
-  fact.cta = CtaId{warp.cta->id};
-  fact.object = static_cast<uint32_t>(access.at.of(__builtin_ctz(access.lanes), access.bytes));
-  fact.second.op = access.op;
-  fact.second.warp = WarpId{warp.index};
-  fact.second.lanes = access.lanes;
-  fact.second.kind = access.kind;
-  core.findings.unforced(fact);
+}
+
+void learn_neutral(Warp& warp, LaneMask lanes, const Word::Neutral& neutral) {
+  warp.split(lanes);
+  for (LaneGroup& group : warp.groups) {
+    if ((group.lanes & lanes) == 0) continue;
+    for (int v = 0; v < kViews; ++v) {
+      const View view = static_cast<View>(v);
+      ClockBuilder builder(group.bundle.view(view));
+      builder.join_neutral(neutral[v].get(), warp.cta->id);
+      group.bundle = with_view(group.bundle, view, builder.finish());
+    }
+  }
+}
+
+const BundleRef& releases_of(const Word& word, uint32_t cta) {
+  static const BundleRef kNone;
+  for (const Word::Releases& one : word.by_cta) {
+    if (one.cta == cta) return one.bundle;
+  }
+  return kNone;
+}
+
+void add_release(Word& word, uint32_t cta, Scope scope, const Contribution& part) {
+  const BundleRef home = join_contributions({&part, 1}, {});
+  auto at = std::find_if(word.by_cta.begin(), word.by_cta.end(),
+                         [&](const Word::Releases& one) { return one.cta == cta; });
+  if (at == word.by_cta.end()) at = word.by_cta.insert(at, {cta, {}});
+  at->bundle = join(at->bundle, home);
+  join_neutral(word.always, cta, home, kExecutionAndControl);
+  if (reaches_other_ctas(scope)) join_neutral(word.wide, cta, home, kAllViews);
+}
+
+bool knows(const Core& core, const Warp& warp, LaneMask lanes, const Word::Event& event) {
+  if (core.grid_is_over(*warp.cta, event.cta)) return true;
+  if (event.cta == warp.cta->id) return knows_event(warp, lanes, event.event, View::kControl);
+  for (const LaneGroup& group : warp.groups) {
+    if ((group.lanes & lanes) == 0) continue;
+    const Clock* clock = group.bundle.clock(View::kControl);
+    if (clock == nullptr || !knows_event(clock->foreign(event.cta), event.event)) return false;
+  }
+  return true;
+}
+
+void remember(std::vector<Word::Event>& events, const Word::Event& now) {
+  for (Word::Event& one : events) {
+    if (one.cta == now.cta && one.event.warp == now.event.warp &&
+        one.event.lanes == now.event.lanes) {
+      one = now;
+      return;
+    }
+  }
+  if (events.size() < kMostEvents) events.push_back(now);
+}
+
+Party party_of(const Word::Event& event, Kind kind) {
+  Party party;
+  party.op = event.event.op;
+  party.cta = CtaId{event.cta};
+  party.warp = WarpId{event.event.warp};
+  party.lanes = event.event.lanes;
+  party.kind = kind;
+  party.epoch = event.event.count;
+  return party;
+}
+
+// A weak write has gone over the word since, so nobody observes what was there.
+bool is_overwritten(Core& core, Warp& warp, Space space, uint64_t address) {
+  Block* at = core.region(warp, space, address).at(address);
+  int shift = kCoarse;
+  if (core.shadow.is_split(*at)) {
+    at = &core.shadow.fine(*at, static_cast<int>(address >> 5 & 3));
+    shift = kFine;
+  }
+  const CellMask cell = 1u << (address >> shift & 31);
+  const ObjectId writer = core.shadow.sole_writer(*at, cell);
+  return writer >= kFirstObject && !core.objects[writer].strong;
+}
+
+// One word under the lanes of one strong instruction that go to it.
+class WordAccess {
+ public:
+  WordAccess(Core& core, Warp& warp, const Access& access, LaneMask lanes, uint64_t address)
+      : core_(core),
+        warp_(warp),
+        access_(access),
+        lanes_(lanes),
+        address_(address),
+        word_(core.words[core.word_key(access.space, warp.cta->id, address)]),
+        now_{warp.cta->id, {warp.index, lanes, warp.count, access.op}} {}
+
+  void read() {
+    if (access_.result_live) check_value();
+    const BundleRef& same_cta = releases_of(word_, warp_.cta->id);
+    learn(warp_, lanes_, same_cta, kExecutionAndControl);
+    learn_neutral(warp_, lanes_, word_.always);
+    if (acquires(access_.strength)) {
+      learn(warp_, lanes_, same_cta);
+      if (reaches_other_ctas(access_.scope)) learn_neutral(warp_, lanes_, word_.wide);
+      core_.log_sync(warp_, SyncStep::Kind::kStrongAcquire, access_.op, lanes_, place(), 0);
+    } else if (access_.result_live) {
+      keep_for_fence(same_cta);
+    }
+  }
+
+  void write() {
+    check_forced(word_.live_reads, Kind::kRead);
+    const bool own = word_.last_writer.cta == now_.cta &&
+                     word_.last_writer.event.warp == warp_.index &&
+                     word_.last_writer.event.lanes == lanes_;
+    if (access_.kind == Kind::kWrite && !own) {
+      word_.by_cta.clear();
+      word_.wide = word_.always = {};
+    }
+    warp_.since_control |= lanes_;
+    add_fences();
+    const bool release = releases(access_.strength);
+    if (release) {
+      core_.log_sync(warp_, SyncStep::Kind::kStrongRelease, access_.op, lanes_, place(), 0);
+    }
+    now_.event.count = warp_.count;
+    const ViewSet views = release ? kAllViews : view_bit(View::kControl);
+    add_release(word_, now_.cta, access_.scope, publish(warp_, lanes_, views));
+    word_.last_writer = now_;
+    remember(word_.writes, now_);
+  }
+
+ private:
+  uint32_t place() const { return static_cast<uint32_t>(address_); }
+
+  // A polled value is forced if one write is awaited; any other live one if none is outstanding.
+  void check_value() {
+    if (access_.poll) {
+      const auto unknown =
+          std::count_if(word_.writes.begin(), word_.writes.end(),
+                        [&](const auto& one) { return !knows(core_, warp_, lanes_, one); });
+      if (unknown > 1)
+        core_.findings.unforced(fact(RuleId::kD6, word_.writes.back(), Kind::kWrite));
+      return;
+    }
+    const bool many = access_.kind == Kind::kAtomic && (lanes_ & (lanes_ - 1)) != 0;
+    if (many) {
+      core_.findings.unforced(fact(RuleId::kD5, now_, access_.kind));  // in no stated order (M-19)
+    } else {
+      check_forced(word_.writes, Kind::kWrite);
+    }
+    remember(word_.live_reads, now_);
+  }
+
+  // D-5, from the side of the event that comes second.
+  void check_forced(const std::vector<Word::Event>& before, Kind kind) {
+    for (const Word::Event& one : before) {
+      const bool itself = one.cta == now_.cta && one.event.warp == now_.event.warp &&
+                          one.event.count == now_.event.count && one.event.op == now_.event.op &&
+                          one.event.lanes == now_.event.lanes;
+      if (before.size() < kMostEvents && (itself || knows(core_, warp_, lanes_, one))) continue;
+      return core_.findings.unforced(fact(RuleId::kD5, one, kind));
+    }
+  }
+
+  Unforced fact(RuleId rule, const Word::Event& before, Kind kind) const {
+    Unforced fact;
+    fact.rule = rule;
+    fact.cta = CtaId{now_.cta};
+    fact.object = place();
+    fact.first = party_of(before, kind);
+    fact.second = party_of(now_, access_.kind);
+    return fact;
+  }
+
+  void add_fences() {
+    if (!warp_.strong) return;
+    for (const FenceRecord& fence : warp_.strong->fences) {
+      const LaneMask lanes = fence.lanes & lanes_;
+      if (lanes == 0) continue;
+      const ViewSet views = kAllViews & ~view_bit(View::kControl);
+      add_release(word_, now_.cta, fence.scope,
+                  publish_at(fence.standing, lanes, fence.count, views));
+    }
+  }
+
+  void keep_for_fence(const BundleRef& same_cta) {
+    if (same_cta.get() == nullptr && !word_.wide[0]) return;
+    auto& pending = strong_of(warp_).pending;
+    auto at = std::find_if(pending.begin(), pending.end(),
+                           [&](const PendingAcquire& one) { return one.lanes == lanes_; });
+    if (at == pending.end()) at = pending.insert(at, {lanes_, {}, {}});
+    at->same_cta = join(at->same_cta, same_cta);
+    for (int v = 0; v < kViews; ++v) at->wide[v] = join(at->wide[v], word_.wide[v]);
+  }
+
+  Core& core_;
+  Warp& warp_;
+  const Access& access_;
+  LaneMask lanes_;
+  uint64_t address_;
+  Word& word_;
+  Word::Event now_;
+};
+
+void acquire_by_fence(Warp& warp, LaneMask lanes, Scope scope) {
+  if (!warp.strong) return;
+  for (PendingAcquire& pending : warp.strong->pending) {
+    const LaneMask here = pending.lanes & lanes & warp.live;
+    if (here == 0) continue;
+    learn(warp, here, pending.same_cta);
+    if (reaches_other_ctas(scope)) learn_neutral(warp, here, pending.wide);
+    pending.lanes &= ~(reaches_other_ctas(scope) ? lanes : 0);
+  }
+  std::erase_if(warp.strong->pending, [](const PendingAcquire& one) { return one.lanes == 0; });
+}
+
+void release_by_fence(Warp& warp, LaneMask lanes, Scope scope) {
+  auto& fences = strong_of(warp).fences;
+  for (FenceRecord& fence : fences) {
+    if (fence.scope <= scope) fence.lanes &= ~lanes;  // the new one covers more and reaches as far
+  }
+  std::erase_if(fences, [](const FenceRecord& one) { return one.lanes == 0; });
+  fences.push_back({lanes, scope, warp.count++, warp.snapshot()});
+}
+
+}  // namespace
+
+void Engine::fence(Warp& warp, OpId op, LaneMask lanes, FenceKind kind, Scope scope) {
+  if (kind != FenceKind::kRelease) {
+    acquire_by_fence(warp, lanes, scope);
+    core_->log_sync(warp, SyncStep::Kind::kStrongAcquire, op, lanes, 0, 0);
+  }
+  if (kind == FenceKind::kAcquire) return;
+  core_->log_sync(warp, SyncStep::Kind::kStrongRelease, op, lanes, 0, 0);
+  release_by_fence(warp, lanes, scope);
+}
+
+namespace {
+
+// Calls `visit(lanes, address)` for each word of the instruction.
+template <class Visit>
+void each_word(const Access& access, const EachShape& each, Visit visit) {
+  for (uint32_t element = 0; element < access.bytes; element += access.element_bytes) {
+    LaneMask rest = access.lanes;
+    while (rest != 0) {
+      const uint64_t address = each.address[__builtin_ctz(rest)];
+      LaneMask here = 0;
+      for (int lane = 0; lane < kWarpSize; ++lane) {
+        here |= static_cast<LaneMask>(each.address[lane] == address) << lane;
+      }
+      here &= rest;
+      rest &= ~here;
+      visit(here, address + element);
+    }
+  }
+}
+
+}  // namespace
+
+void forget_overwritten(Core& core, Warp& warp, const Access& access, const EachShape& each) {
+  each_word(access, each, [&](LaneMask, uint64_t address) {
+    const auto at = core.words.find(core.word_key(access.space, warp.cta->id, address));
+    if (at != core.words.end() && is_overwritten(core, warp, access.space, address))
+      at->second = {};
+  });
+}
+
+void synchronise(Core& core, Warp& warp, const Access& access, const EachShape& each) {
+  each_word(access, each, [&](LaneMask lanes, uint64_t address) {
+    WordAccess word(core, warp, access, lanes, address);
+    if (access.kind != Kind::kWrite) word.read();
+    if (access.kind != Kind::kRead) word.write();
+  });
 }
 
 }  // namespace lw::order

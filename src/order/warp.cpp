@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/check.h"
+#include "order/strong.h"
 
 namespace lw::order {
 
@@ -76,6 +76,23 @@ void AsyncGroups::forget(const LaneCounts& done) {
   commits.erase(commits.begin(), commits.begin() + static_cast<ptrdiff_t>(old));
 }
 
+Standing Standing::snapshot() const {
+  Standing copy;
+  copy.cta = cta;
+  copy.index = index;
+  copy.exists = exists;
+  copy.since_access = since_access;
+  copy.since_control = since_control;
+  copy.met_access = met_access;
+  copy.met_control = met_control;
+  copy.groups = groups;
+  if (async) copy.async = std::make_unique<WarpAsync>(*async);
+  return copy;
+}
+
+Warp::Warp() = default;
+Warp::~Warp() = default;
+
 void Warp::split(LaneMask lanes) {
   const size_t before = groups.size();
   for (size_t i = 0; i < before; ++i) {
@@ -99,14 +116,6 @@ void Warp::coalesce() {
       }
     }
   }
-}
-
-LaneGroup& Warp::group_of(int lane) {
-  for (LaneGroup& group : groups) {
-    if (group.lanes >> lane & 1) return group;
-  }
-  LW_CHECK(false, lane, live);
-  return groups.front();
 }
 
 void Warp::exit(LaneMask lanes) {

@@ -31,6 +31,10 @@ class Met {
   void raise_all(uint32_t count);  // every lane of the warp
   void raise(int lane, uint32_t count);
   void join(const Met& other);
+  void clear() {
+    ragged_ = false;
+    all_ = 0;
+  }
   friend bool operator==(const Met& a, const Met& b);
 
  private:
@@ -92,8 +96,25 @@ struct WarpAsync {
 };
 
 struct Cta;
+struct WarpStrong;
 
-struct Warp {
+// Where the lanes of a warp stand: all that decides what they publish.
+struct Standing {
+  Cta* cta = nullptr;
+  uint16_t index = 0;
+  LaneMask exists = 0;
+  LaneMask since_access = 0;   // lanes with accesses since the warp last met as a whole
+  LaneMask since_control = 0;  // with accesses or control events since then
+  uint32_t met_access = 0;     // the count of that meeting
+  uint32_t met_control = 0;
+  std::vector<LaneGroup> groups;
+  std::unique_ptr<WarpAsync> async;
+
+  Component steps() const { return index; }
+  Standing snapshot() const;
+};
+
+struct Warp : Standing {
   static constexpr int kCached = 64;
   struct Cached {
     uint32_t op = 0xffffffffu;
@@ -102,22 +123,16 @@ struct Warp {
     ObjectId id = 0;
   };
 
-  Cta* cta = nullptr;
-  uint16_t index = 0;
-  uint32_t bit = 0;            // in ObjectKey::ordered
-  uint64_t key = 0;            // upper half of an ObjectKey of this warp
-  uint32_t count = 1;          // the present release epoch
-  LaneMask since_access = 0;   // lanes with accesses since the warp last met as a whole
-  LaneMask since_control = 0;  // with accesses or control events since then
-  uint32_t met_access = 0;     // the count of that meeting
-  uint32_t met_control = 0;
-  LaneMask exists = 0;
+  Warp();
+  ~Warp();
+
+  uint32_t bit = 0;    // in ObjectKey::ordered
+  uint64_t key = 0;    // upper half of an ObjectKey of this warp
+  uint32_t count = 1;  // the present release epoch
   LaneMask live = 0;
-  std::vector<LaneGroup> groups;
-  std::unique_ptr<WarpAsync> async;
+  std::unique_ptr<WarpStrong> strong;  // fences and strong reads in effect (strong.h)
   std::array<Cached, kCached> cached;
 
-  Component steps() const { return index; }
   void touch(LaneMask lanes) {
     since_access |= lanes;
     since_control |= lanes;
@@ -126,7 +141,6 @@ struct Warp {
   void split(LaneMask lanes);
   // Joins groups that know the same.
   void coalesce();
-  LaneGroup& group_of(int lane);
   void exit(LaneMask lanes);
   // All lanes that ever acted are in `lanes`.
   bool is_whole(LaneMask lanes) const { return (exists & ~lanes) == 0; }

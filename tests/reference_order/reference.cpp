@@ -189,7 +189,8 @@ void Reference::mbarrier_complete(uint32_t cta, uint32_t offset) {
   object.waited.clear();
 }
 
-void Reference::mbarrier_wait(uint32_t cta, uint32_t offset, std::span<const int> lanes, bool acquire) {
+void Reference::mbarrier_wait(uint32_t cta, uint32_t offset, std::span<const int> lanes,
+                              bool acquire) {
   Object& object = objects_[{cta, offset}];
   use_object(object, lanes);
   object.waited.push_back(number(lanes));

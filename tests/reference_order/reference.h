@@ -1,11 +1,11 @@
 #pragma once
-// The order engine as one would write it first: every lane has a full clock per view, every event its
-// own number, every asynchronous operation its own bit, every access is kept for every byte. Slow and
-// plain; the fast engine must agree with it on random programs (fuzz.h). It follows the rule book, not
-// the fast engine: no epochs, no shapes, no shared clocks.
+// The order engine as one would write it first: every lane has a full clock per view, every event
+// its own number, every asynchronous operation its own bit, every access is kept for every byte.
+// Slow and plain; the fast engine must agree with it on random programs (fuzz.h). It follows the
+// rule book, not the fast engine: no epochs, no shapes, no shared clocks.
 //
-// Meaning fixed here: an access is compared with every earlier one to its bytes that no write ordered
-// after it has retired; a race of tier R ends the checks of its byte.
+// Meaning fixed here: an access is compared with every earlier one to its bytes that no write
+// ordered after it has retired; a race of tier R ends the checks of its byte.
 
 #include <array>
 #include <cstdint>
@@ -46,9 +46,9 @@ using Views = std::array<Knowledge, kViewCount>;
 
 // One access to one byte by one agent.
 struct Record {
-  bool async = false;           // known by a milestone, else by lane and event
+  bool async = false;  // known by a milestone, else by lane and event
   uint32_t milestone = 0;
-  int lane = 0;                 // who did it or issued it
+  int lane = 0;  // who did it or issued it
   uint32_t event = 0;
   std::vector<std::pair<int, uint32_t>> receivers;  // ldmatrix: known if any of these is
   bool writes = false;
@@ -58,7 +58,7 @@ struct Record {
   bool cp_async = false;
   Scope scope = Scope::kCta;
   uint8_t element_bytes = 0;
-  uint32_t instruction = 0;     // which event of the program
+  uint32_t instruction = 0;  // which event of the program
 };
 
 // A first race of a byte: event of the program, place, how far the two were ordered.
@@ -133,6 +133,19 @@ class Reference {
   void bulk_wait(int lane, uint32_t left, bool reads_only);
 
   void fence_proxy(int lane, FenceSpaces spaces);
+  void fence(int lane, FenceKind kind, Scope scope);
+
+  // The edges of a strong instruction: lanes of one word, after their access. `overwritten` first.
+  struct StrongCall {
+    ByteKey word;
+    std::vector<int> lanes;
+    Kind kind;
+    Strength strength;
+    Scope scope;
+    bool live;
+  };
+  void forget_overwritten(const ByteKey& word);
+  void synchronise(const StrongCall& call);
 
   const std::set<ByteRace>& races() const { return races_; }
   const std::set<ByteRace>& strict_findings() const { return strict_found_; }
@@ -141,6 +154,24 @@ class Reference {
   uint32_t init_races = 0;
 
  private:
+  // A strong write as its readers see it.
+  struct WordWrite {
+    uint32_t cta = 0;
+    bool release = false;
+    Scope scope = Scope::kCta;
+    Views views;                                  // published by the write itself
+    std::vector<std::pair<Scope, Views>> fences;  // by fences before it
+  };
+  struct WordEvent {
+    int lane;
+    uint32_t event;
+    uint32_t instruction;
+  };
+  struct Word {
+    std::vector<WordWrite> chain;
+    std::vector<WordEvent> writes, live_reads;
+    std::vector<int> last_writer;
+  };
   struct AsyncGroup {
     std::vector<uint32_t> reads;
     std::vector<uint32_t> writes;
@@ -154,10 +185,13 @@ class Reference {
     std::vector<uint32_t> all_copies;
     AsyncGroup bulk;
     std::vector<AsyncGroup> bulk_groups;
+    std::vector<std::pair<Scope, Views>> fences;
+    std::vector<WordWrite> observed;
   };
   struct Byte {
     bool dead = false;
     bool written = false;
+    bool last_write_weak = false;
     std::vector<Record> records;
   };
   struct Barrier {
@@ -173,8 +207,8 @@ class Reference {
     std::vector<LaneEvent> arrived, previous;
     std::vector<uint32_t> bytes, previous_bytes;  // milestones of copies, ids of async arrivals
     std::vector<Calls> expected, waited;
-    Views joined;        // what the arrivals bring
-    Knowledge issuers;   // C of the issuers of copies
+    Views joined;       // what the arrivals bring
+    Knowledge issuers;  // C of the issuers of copies
     Views done;
   };
   struct Async {
@@ -203,6 +237,10 @@ class Reference {
   std::map<ByteKey, std::vector<Record>> by_byte(const std::vector<Touched>& touched) const;
   bool retires(const Record& y, const Record& x, const std::vector<Record>& now);
   void check_forced(Object& object, std::span<const int> lanes);
+  void check_word(const std::vector<WordEvent>& before, const StrongCall& call);
+  void read_word(Word& word, const StrongCall& call);
+  void write_word(Word& word, const StrongCall& call);
+  void acquire_from(int lane, const WordWrite& write, Scope scope);
   void use_object(Object& object, std::span<const int> lanes);
   Calls number(std::span<const int> lanes);
 
@@ -215,6 +253,7 @@ class Reference {
   std::map<std::pair<uint32_t, int>, Barrier> barriers_;
   std::map<std::pair<uint32_t, uint32_t>, Object> objects_;
   std::map<uint32_t, Async> async_;
+  std::map<ByteKey, Word> words_;
   std::set<ByteRace> races_;
   std::set<ByteRace> strict_found_;
   uint64_t unwritten_bytes_ = 0;

@@ -71,7 +71,8 @@ std::pair<int, int> Reference::judge_byte(const ByteKey& key, const std::vector<
   return worst;
 }
 
-std::map<ByteKey, std::vector<Record>> Reference::by_byte(const std::vector<Touched>& touched) const {
+std::map<ByteKey, std::vector<Record>> Reference::by_byte(
+    const std::vector<Touched>& touched) const {
   std::map<ByteKey, std::vector<Record>> result;
   for (const Touched& one : touched) result[one.byte].push_back(one.record);
   return result;
@@ -99,7 +100,8 @@ void Reference::access(const std::vector<Touched>& touched) {
     Byte& byte = bytes_[key];
     if (byte.dead) continue;
     const bool reads = std::any_of(now.begin(), now.end(), [](const Record& r) { return r.reads; });
-    const bool writes = std::any_of(now.begin(), now.end(), [](const Record& r) { return r.writes; });
+    const bool writes =
+        std::any_of(now.begin(), now.end(), [](const Record& r) { return r.writes; });
     if (reads && !byte.written && !key.global) ++unwritten_bytes_;
     const auto [path, tier] = judge_byte(key, now);
     const ByteRace race{instruction_, key.global, key.cta, key.address, path};
@@ -111,6 +113,7 @@ void Reference::access(const std::vector<Touched>& touched) {
     }
     if (writes) {
       byte.written = true;
+      byte.last_write_weak = !now.front().strong;
       std::erase_if(byte.records, [&](const Record& x) { return retires(now.front(), x, now); });
     }
     byte.records.insert(byte.records.end(), now.begin(), now.end());

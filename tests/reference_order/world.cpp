@@ -7,6 +7,8 @@
 namespace lw::reference_order {
 namespace {
 
+constexpr RuleId kConditions[] = {RuleId::kD2, RuleId::kD3, RuleId::kD3b, RuleId::kD4, RuleId::kD5};
+
 uint32_t count_lanes(LaneMask lanes) { return static_cast<uint32_t>(__builtin_popcount(lanes)); }
 
 template <class Visit>
@@ -38,7 +40,6 @@ void World::race(const Race& race) {
     ++init_races_;
     return;
   }
-  if (getenv("DBG")) fmt::print("ev {} rule {} tier {} path {} addr {} bytes {}\n", instruction_, diagnose::rule(race.rule).id, (int)race.tier, (int)race.path, race.address, race.bytes);
   auto& found = race.tier == Tier::kRace ? races_ : strict_found_;
   if (race.tier != Tier::kRace && race.tier != Tier::kStrict) return;
   for (uint32_t i = 0; i < race.bytes; ++i) {
@@ -65,7 +66,8 @@ void World::begin_grid(uint32_t grid) {
     for (int warp = 0; warp < kWarps; ++warp) {
       live_[{cta, warp}] = partial_warp_ && warp == kWarps - 1 ? kAllLanes >> 12 : kAllLanes;
     }
-    for (int i = 0; i < kObjects; ++i) objects_[{cta, i}].offset = kSharedBytes + 8u * static_cast<uint32_t>(i);
+    for (int i = 0; i < kObjects; ++i)
+      objects_[{cta, i}].offset = kSharedBytes + 8u * static_cast<uint32_t>(i);
     running_.push_back(cta);
   }
 }
@@ -112,11 +114,35 @@ std::vector<Touched> World::touched(const Instruction& what) {
   return result;
 }
 
-bool World::would_race(const Instruction& what) { return reference_.racing_bytes(touched(what)) != 0; }
+bool World::would_race(const Instruction& what) {
+  return reference_.racing_bytes(touched(what)) != 0;
+}
+
+std::vector<Reference::StrongCall> World::words(const Instruction& what) const {
+  std::vector<Reference::StrongCall> calls;
+  if (!what.strong) return calls;
+  LaneMask rest = what.lanes;
+  while (rest != 0) {
+    const uint64_t address = what.address[__builtin_ctz(rest)];
+    LaneMask here = 0;
+    each_lane(rest, [&](int lane) { here |= what.address[lane] == address ? 1u << lane : 0; });
+    rest &= ~here;
+    calls.push_back({{what.global, what.global ? 0 : what.cta, address},
+                     lane_list(what.cta, what.warp, here),
+                     what.kind,
+                     what.strength,
+                     what.scope,
+                     what.live});
+  }
+  return calls;
+}
 
 void World::access(const Instruction& what) {
+  const std::vector<Reference::StrongCall> calls = words(what);
+  for (const auto& call : calls) reference_.forget_overwritten(call.word);
   reference_.access(touched(what));
   for (int lane : lane_list(what.cta, what.warp, what.lanes)) reference_.take_event(lane);
+  for (const auto& call : calls) reference_.synchronise(call);
   Warp& by = warp(what.cta, what.warp);
   const Space space = what.global ? Space::kGlobal : Space::kShared;
   const int first = __builtin_ctz(what.lanes);
@@ -128,10 +154,10 @@ void World::access(const Instruction& what) {
   access.lanes = what.lanes;
   access.space = space;
   access.kind = what.kind;
-  access.strength = what.strong ? Strength::kRelaxed : Strength::kWeak;
+  access.strength = what.strong ? what.strength : Strength::kWeak;
   access.scope = what.scope;
   access.bytes = access.element_bytes = static_cast<uint8_t>(what.bytes);
-  access.result_live = false;
+  access.result_live = what.live;
   access.at = Addresses::each64(what.address.data());
   const bool plain = !what.strong;
   if (what.form == Instruction::Form::kMatrix) {
@@ -218,6 +244,11 @@ void World::fence_proxy(uint32_t cta, int index, LaneMask lanes, FenceSpaces spa
   engine_.fence_proxy_async(warp(cta, index), lanes, spaces);
 }
 
+void World::fence(uint32_t cta, int index, LaneMask lanes, FenceKind kind, Scope scope) {
+  for (int lane : lane_list(cta, index, lanes)) reference_.fence(lane, kind, scope);
+  engine_.fence(warp(cta, index), op(), lanes, kind, scope);
+}
+
 void World::exit_lanes(uint32_t cta, int index, LaneMask lanes) {
   engine_.exit_lanes(warp(cta, index), lanes);
   live_[{cta, index}] &= ~lanes;
@@ -242,18 +273,20 @@ std::string World::compare() const {
   for (const auto& entry : expected) {
     const auto at = races_.find(entry.first);
     if (at == races_.end()) return "missed: " + describe(entry);
-    if (at->second != entry.second) return "path: " + describe(entry) + fmt::format(" engine {}", at->second);
+    if (at->second != entry.second)
+      return "path: " + describe(entry) + fmt::format(" engine {}", at->second);
   }
   for (const auto& entry : races_) {
     if (!expected.contains(entry.first)) return "false alarm: " + describe(entry);
   }
   std::map<RuleId, uint64_t> unforced;
   for (const Unforced& fact : engine_.facts().unforced) unforced[fact.rule] += fact.count;
-  for (RuleId rule : {RuleId::kD2, RuleId::kD3, RuleId::kD3b, RuleId::kD4}) {
+  for (RuleId rule : kConditions) {
     const auto want = reference_.unforced.find(rule);
     const uint64_t wanted = want == reference_.unforced.end() ? 0 : want->second;
     if (unforced[rule] == wanted) continue;
-    return fmt::format("{}: engine {} reference {}", diagnose::rule(rule).id, unforced[rule], wanted);
+    return fmt::format("{}: engine {} reference {}", diagnose::rule(rule).id, unforced[rule],
+                       wanted);
   }
   if (init_races_ != reference_.init_races) {
     return fmt::format("init races: engine {} reference {}", init_races_, reference_.init_races);
@@ -261,7 +294,8 @@ std::string World::compare() const {
   uint64_t unwritten = 0;
   for (const Unwritten& fact : engine_.facts().unwritten) unwritten += fact.count;
   if (unwritten != reference_.unwritten_bytes()) {
-    return fmt::format("unwritten: engine {} reference {}", unwritten, reference_.unwritten_bytes());
+    return fmt::format("unwritten: engine {} reference {}", unwritten,
+                       reference_.unwritten_bytes());
   }
   for (const ByteRace& race : reference_.strict_findings()) {
     if (!strict_found_.contains({race.instruction, race.global, race.cta, race.address})) {
@@ -280,7 +314,7 @@ void World::count(FuzzCounts& counts) const {
   counts.unwritten_bytes += reference_.unwritten_bytes();
   counts.init_races += reference_.init_races;
   int i = 0;
-  for (RuleId rule : {RuleId::kD2, RuleId::kD3, RuleId::kD3b, RuleId::kD4}) {
+  for (RuleId rule : kConditions) {
     const auto at = reference_.unforced.find(rule);
     counts.unforced[i++] += at == reference_.unforced.end() ? 0 : at->second;
   }

@@ -1,6 +1,7 @@
 #pragma once
-// The machine of the fuzzer: warps that block at barriers, objects that count arrivals and bytes, and
-// both engines under test. One method per kind of event; each does to both engines what it says.
+// The machine of the fuzzer: warps that block at barriers, objects that count arrivals and bytes,
+// and both engines under test. One method per kind of event; each does to both engines what it
+// says.
 
 #include <map>
 #include <random>
@@ -23,7 +24,9 @@ struct Instruction {
   bool global = false;
   Kind kind = Kind::kRead;
   bool strong = false;
+  Strength strength = Strength::kRelaxed;  // if strong
   Scope scope = Scope::kGpu;
+  bool live = false;  // the value of a strong read is used
   uint32_t bytes = 4;
   std::array<uint64_t, kWarpSize> address{};
 };
@@ -70,6 +73,7 @@ class World : public RaceSink {
   void bulk_commit(uint32_t cta, int warp, LaneMask lanes);
   void bulk_wait(uint32_t cta, int warp, LaneMask lanes, uint32_t left, bool reads_only);
   void fence_proxy(uint32_t cta, int warp, LaneMask lanes, FenceSpaces spaces);
+  void fence(uint32_t cta, int warp, LaneMask lanes, FenceKind kind, Scope scope);
   void finish_something(std::mt19937_64& random);  // a copy in flight or an asynchronous arrival
   void exit_lanes(uint32_t cta, int warp, LaneMask lanes);
 
@@ -102,12 +106,16 @@ class World : public RaceSink {
     int lanes = 1;
   };
 
-  Warp& warp(uint32_t cta, int index) { return engine_.warp(CtaId{cta}, WarpId{static_cast<uint16_t>(index)}); }
+  Warp& warp(uint32_t cta, int index) {
+    return engine_.warp(CtaId{cta}, WarpId{static_cast<uint16_t>(index)});
+  }
   std::vector<int> lane_list(uint32_t cta, int warp, LaneMask lanes) const;
   OpId op() const { return OpId{instruction_}; }
   std::vector<Touched> touched(const Instruction& what);
+  std::vector<Reference::StrongCall> words(const Instruction& what) const;
   std::vector<Touched> copied(const Instruction& side, Kind kind, std::map<int, uint32_t>& ids);
-  std::vector<Touched> ranged(uint32_t cta, int lane, bool global, Range range, Kind kind, uint32_t id);
+  std::vector<Touched> ranged(uint32_t cta, int lane, bool global, Range range, Kind kind,
+                              uint32_t id);
   std::vector<Touched> both_sides(uint32_t cta, int lane, Range shared, Range global, bool load,
                                   Kind kind, uint32_t shared_id, uint32_t global_id);
   void complete_if_due(uint32_t cta, FuzzObject& object);
@@ -126,7 +134,7 @@ class World : public RaceSink {
   std::map<std::pair<uint32_t, int>, FuzzObject> objects_;
   std::vector<Flight> flights_;
   std::vector<uint32_t> running_;
-  std::map<std::tuple<uint32_t, bool, uint32_t, uint64_t>, int> races_;   // tier R: least path
+  std::map<std::tuple<uint32_t, bool, uint32_t, uint64_t>, int> races_;  // tier R: least path
   std::map<std::tuple<uint32_t, bool, uint32_t, uint64_t>, int> strict_found_;
 };
 

@@ -15,7 +15,8 @@ void each_lane(LaneMask lanes, Visit visit) {
 }  // namespace
 
 // `ids`: the milestone of each lane's copy, made up if it has none.
-std::vector<Touched> World::copied(const Instruction& side, Kind kind, std::map<int, uint32_t>& ids) {
+std::vector<Touched> World::copied(const Instruction& side, Kind kind,
+                                   std::map<int, uint32_t>& ids) {
   std::vector<Touched> result;
   each_lane(side.lanes, [&](int lane) {
     Record record;
@@ -69,7 +70,8 @@ void World::cp_async_arrive(uint32_t cta, int index, LaneMask lanes, FuzzObject&
   flight.object = &object == &objects_.at({cta, 0}) ? 0 : 1;
   flight.lanes = __builtin_popcount(lanes);
   flight.reference = reference_.cp_async_arrive(cta, object.offset, lane_list(cta, index, lanes));
-  flight.engine = engine_.cp_async_arrive(warp(cta, index), op(), lanes, {CtaId{cta}, object.offset});
+  flight.engine =
+      engine_.cp_async_arrive(warp(cta, index), op(), lanes, {CtaId{cta}, object.offset});
   flights_.push_back(flight);
 }
 
@@ -92,21 +94,24 @@ std::vector<Touched> World::ranged(uint32_t cta, int lane, bool global, Range ra
   return result;
 }
 
-std::vector<Touched> World::both_sides(uint32_t cta, int lane, Range shared, Range global, bool load,
-                                       Kind kind, uint32_t shared_id, uint32_t global_id) {
+std::vector<Touched> World::both_sides(uint32_t cta, int lane, Range shared, Range global,
+                                       bool load, Kind kind, uint32_t shared_id,
+                                       uint32_t global_id) {
   auto result = ranged(cta, lane, false, shared, load ? Kind::kWrite : Kind::kRead, shared_id);
   const auto other = ranged(cta, lane, true, global, kind, global_id);
   result.insert(result.end(), other.begin(), other.end());
   return result;
 }
 
-bool World::would_bulk_race(uint32_t cta, int index, int lane, Range shared, Range global, bool load) {
+bool World::would_bulk_race(uint32_t cta, int index, int lane, Range shared, Range global,
+                            bool load) {
   const int who = Reference::lane_index(cta, index, lane);
   const Kind kind = load ? Kind::kRead : Kind::kWrite;
   return reference_.racing_bytes(both_sides(cta, who, shared, global, load, kind, 0, 0)) != 0;
 }
 
-void World::bulk_load(uint32_t cta, int index, int lane, FuzzObject& object, Range shared, Range global) {
+void World::bulk_load(uint32_t cta, int index, int lane, FuzzObject& object, Range shared,
+                      Range global) {
   const int who = Reference::lane_index(cta, index, lane);
   const uint32_t ids[] = {reference_.new_milestone()};
   reference_.access(both_sides(cta, who, shared, global, true, Kind::kRead, ids[0], ids[0]));
@@ -114,8 +119,9 @@ void World::bulk_load(uint32_t cta, int index, int lane, FuzzObject& object, Ran
   flight.cta = cta;
   flight.object = &object == &objects_.at({cta, 0}) ? 0 : 1;
   flight.reference = reference_.bulk_load(cta, object.offset, who, ids);
-  const AsyncAccess sides[] = {{Space::kShared, Kind::kWrite, CtaId{cta}, std::span(&shared, 1), 4, Scope::kGpu},
-                               {Space::kGlobal, Kind::kRead, CtaId{cta}, std::span(&global, 1), 4, Scope::kGpu}};
+  const AsyncAccess sides[] = {
+      {Space::kShared, Kind::kWrite, CtaId{cta}, std::span(&shared, 1), 4, Scope::kGpu},
+      {Space::kGlobal, Kind::kRead, CtaId{cta}, std::span(&global, 1), 4, Scope::kGpu}};
   flight.engine = engine_.bulk_load(warp(cta, index), op(), LaneId{static_cast<uint8_t>(lane)},
                                     {CtaId{cta}, object.offset}, sides);
   flights_.push_back(flight);
@@ -129,8 +135,9 @@ void World::bulk_store(uint32_t cta, int index, int lane, Range shared, Range gl
   reference_.access(both_sides(cta, who, shared, global, false, kind, read, written));
   reference_.bulk_store_issued(who, read, true);
   reference_.bulk_store_issued(who, written, false);
-  const AsyncAccess sides[] = {{Space::kShared, Kind::kRead, CtaId{cta}, std::span(&shared, 1), 4, Scope::kGpu},
-                               {Space::kGlobal, kind, CtaId{cta}, std::span(&global, 1), 4, Scope::kGpu}};
+  const AsyncAccess sides[] = {
+      {Space::kShared, Kind::kRead, CtaId{cta}, std::span(&shared, 1), 4, Scope::kGpu},
+      {Space::kGlobal, kind, CtaId{cta}, std::span(&global, 1), 4, Scope::kGpu}};
   engine_.bulk_store(warp(cta, index), op(), LaneId{static_cast<uint8_t>(lane)}, sides);
 }
 

@@ -1,0 +1,374 @@
+// One small program per rule, told to the engine by hand. The fuzzer in tests/reference_order
+// covers the combinations; these say what is meant.
+
+#include "order/engine.h"
+
+#include <gtest/gtest.h>
+
+namespace lw::order {
+namespace {
+
+constexpr CtaId kCta{0};
+constexpr OpId kWrite{1};
+constexpr OpId kRead{2};
+constexpr OpId kSync{3};
+constexpr Mbarrier kObject{kCta, 4096};
+
+class Program : public ::testing::Test {
+ protected:
+  explicit Program(Options options = {}) : engine(std::move(options), nullptr) {
+    engine.declare_buffer(0x1000, 4096);
+    engine.begin_grid(GridId{0}, {});
+    engine.begin_cta(kCta, GridId{0}, 128, 8192);
+  }
+  Warp& warp(uint16_t index) { return engine.warp(kCta, WarpId{index}); }
+  void write(uint16_t index, uint64_t base, LaneMask lanes = kAllLanes) {
+    engine.write_contiguous(warp(index), kWrite, lanes, Space::kShared, base, 4);
+  }
+  void read(uint16_t index, uint64_t base, LaneMask lanes = kAllLanes) {
+    engine.read_contiguous(warp(index), kRead, lanes, Space::kShared, base, 4);
+  }
+  void arrive(uint16_t index, BarrierKind kind = BarrierKind::kSync) {
+    engine.barrier_arrive(warp(index), kSync, BarrierId{1}, kind, kAllLanes);
+  }
+  void sync(std::initializer_list<uint16_t> warps) {
+    for (uint16_t index : warps) arrive(index);
+    engine.barrier_complete(kCta, BarrierId{1});
+  }
+  const std::vector<RaceGroup>& races() { return engine.finish().races; }
+  void expect_race(RuleId rule) {
+    ASSERT_EQ(races().size(), 1u);
+    EXPECT_EQ(diagnose::rule(races()[0].first.rule).id, diagnose::rule(rule).id);
+    EXPECT_EQ(races()[0].first.tier, Tier::kRace);
+  }
+
+  Engine engine;
+};
+
+TEST_F(Program, ABarrierOrdersAWriteBeforeARead) {
+  write(0, 0);
+  sync({0, 1});
+  read(1, 0);
+  EXPECT_TRUE(races().empty());
+}
+
+TEST_F(Program, WithoutItTheyRace) {
+  write(0, 0);
+  read(1, 0);
+  expect_race(RuleId::kB1);
+  EXPECT_EQ(races()[0].bytes, 128u);
+  EXPECT_EQ(races()[0].first.earlier.op, kWrite);
+  EXPECT_EQ(races()[0].first.later.warp, WarpId{1});
+}
+
+TEST_F(Program, AReadBeforeTheBarrierIsOrderedBeforeALaterWrite) {
+  write(0, 0);
+  sync({0, 1});
+  read(1, 0);
+  sync({0, 1});
+  write(0, 0);
+  EXPECT_TRUE(races().empty());
+}
+
+TEST_F(Program, AReadAfterTheBarrierIsNot) {
+  write(0, 0);
+  sync({0, 1});
+  read(1, 0);
+  write(0, 0);
+  expect_race(RuleId::kB1);
+}
+
+TEST_F(Program, AnArriverLearnsNothing) {
+  write(1, 0);
+  arrive(0, BarrierKind::kArrive);
+  arrive(1);
+  engine.barrier_complete(kCta, BarrierId{1});
+  read(0, 0);
+  expect_race(RuleId::kB1);
+}
+
+TEST_F(Program, LanesOfOneWarpNeedASync) {
+  write(0, 0);
+  read(0, 4);
+  expect_race(RuleId::kW1);
+}
+
+TEST_F(Program, WarpSyncOrdersThem) {
+  write(0, 0);
+  engine.warp_sync(warp(0), kSync, kAllLanes);
+  read(0, 4, kAllLanes >> 1);
+  EXPECT_TRUE(races().empty());
+}
+
+TEST_F(Program, ACollectiveDoesNot) {
+  write(0, 0);
+  engine.warp_meet(warp(0), kAllLanes);
+  read(0, 4, kAllLanes >> 1);
+  expect_race(RuleId::kW2);
+}
+
+TEST_F(Program, OwnBytesNeedNothing) {
+  write(0, 0);
+  read(0, 0);
+  write(0, 0);
+  EXPECT_TRUE(races().empty());
+}
+
+TEST_F(Program, ReadsOfBytesNobodyWroteAreCounted) {
+  write(0, 0, 0xffff);
+  read(0, 0);
+  const Facts& facts = engine.finish();
+  ASSERT_EQ(facts.unwritten.size(), 1u);
+  EXPECT_EQ(facts.unwritten[0].count, 64u);
+  EXPECT_EQ(facts.unwritten[0].address, 64u);
+}
+
+TEST_F(Program, AnElectedArrivalDoesNotReleaseTheOtherLanes) {
+  engine.mbarrier_init(warp(0), kSync, 1, kObject);
+  sync({0, 1});
+  read(0, 0);
+  engine.mbarrier_arrive(warp(0), kSync, 1, kObject, Strength::kRelease, Scope::kCta);
+  engine.mbarrier_complete(kObject);
+  engine.mbarrier_wait(warp(1), kSync, kAllLanes, kObject, Strength::kAcquire, Scope::kCta);
+  write(1, 0);
+  expect_race(RuleId::kB1);
+  EXPECT_EQ(races()[0].bytes, 124u);
+}
+
+TEST_F(Program, AMatrixReadIsReceivedByTheWholeWarp) {
+  engine.mbarrier_init(warp(0), kSync, 1, kObject);
+  sync({0, 1});
+  uint32_t rows[kWarpSize] = {};
+  for (uint32_t lane = 0; lane < 8; ++lane) rows[lane] = lane * 16;
+  engine.matrix_rows(warp(0), kRead, kAllLanes, 0xff, rows, 16, Kind::kRead);
+  engine.mbarrier_arrive(warp(0), kSync, 1u << 20, kObject, Strength::kRelease, Scope::kCta);
+  engine.mbarrier_complete(kObject);
+  engine.mbarrier_wait(warp(1), kSync, kAllLanes, kObject, Strength::kAcquire, Scope::kCta);
+  write(1, 0);
+  EXPECT_TRUE(races().empty());
+}
+
+TEST_F(Program, ARelaxedWaitOrdersNoMemory) {
+  engine.mbarrier_init(warp(0), kSync, 1, kObject);
+  sync({0, 1});
+  write(0, 0);
+  engine.mbarrier_arrive(warp(0), kSync, kAllLanes, kObject, Strength::kRelease, Scope::kCta);
+  engine.mbarrier_complete(kObject);
+  engine.mbarrier_wait(warp(1), kSync, kAllLanes, kObject, Strength::kRelaxed, Scope::kCta);
+  read(1, 0);
+  expect_race(RuleId::kMB11);
+}
+
+TEST_F(Program, AnObjectIsUsedAfterItsInitIsKnown) {
+  engine.mbarrier_init(warp(0), kSync, 1, kObject);
+  engine.mbarrier_arrive(warp(1), kSync, 1, kObject, Strength::kRelease, Scope::kCta);
+  expect_race(RuleId::kMB1);
+}
+
+TEST_F(Program, AnOrdinaryAccessToALiveObjectIsAnError) {
+  engine.mbarrier_init(warp(0), kSync, 1, kObject);
+  sync({0, 1});
+  write(1, kObject.offset);
+  ASSERT_EQ(engine.finish().errors.size(), 1u);
+  EXPECT_EQ(engine.finish().errors[0].rule, RuleId::kMB33);
+}
+
+TEST_F(Program, AnArrivalThatMayComeEarlyIsNotForced) {
+  engine.mbarrier_init(warp(0), kSync, 1, kObject);
+  sync({0, 1});
+  for (uint16_t index : {0, 1}) {
+    engine.mbarrier_arrive(warp(index), kSync, 1, kObject, Strength::kRelease, Scope::kCta);
+    engine.mbarrier_complete(kObject);
+  }
+  ASSERT_EQ(engine.finish().unforced.size(), 1u);
+  EXPECT_EQ(engine.finish().unforced[0].rule, RuleId::kD2);
+}
+
+TEST_F(Program, AWaiterThatNobodyWaitsForMayBeLapped) {
+  engine.mbarrier_init(warp(0), kSync, 1, kObject);
+  sync({0, 1});
+  engine.mbarrier_wait(warp(1), kSync, kAllLanes, kObject, Strength::kAcquire, Scope::kCta);
+  engine.mbarrier_arrive(warp(0), kSync, 1, kObject, Strength::kRelease, Scope::kCta);
+  engine.mbarrier_complete(kObject);
+  ASSERT_EQ(engine.finish().unforced.size(), 1u);
+  EXPECT_EQ(engine.finish().unforced[0].rule, RuleId::kD3);
+}
+
+TEST_F(Program, ABarrierRunTwiceByOneOfTwoIsNotForced) {
+  for (int generation = 0; generation < 2; ++generation) {
+    arrive(0, BarrierKind::kArrive);
+    arrive(1);
+    engine.barrier_complete(kCta, BarrierId{1});
+  }
+  ASSERT_EQ(engine.finish().unforced.size(), 1u);
+  EXPECT_EQ(engine.finish().unforced[0].rule, RuleId::kD4);
+}
+
+TEST_F(Program, ACopyIsUnorderedUntilItsLaneWaits) {
+  engine.cp_async(warp(0), kWrite, kAllLanes, Addresses::contiguous(0), 16,
+                  Addresses::contiguous(0x1000), 16);
+  engine.cp_async_commit(warp(0), kAllLanes);
+  read(0, 0, 1);
+  expect_race(RuleId::kCA2);
+}
+
+TEST_F(Program, AGroupThatWasWaitedForIsDone) {
+  engine.cp_async(warp(0), kWrite, kAllLanes, Addresses::contiguous(0), 4,
+                  Addresses::contiguous(0x1000), 4);
+  engine.cp_async_commit(warp(0), kAllLanes);
+  engine.cp_async_commit(warp(0), kAllLanes);
+  engine.cp_async_wait(warp(0), kAllLanes, 1);
+  read(0, 0);
+  sync({0, 1});
+  read(1, 0);
+  EXPECT_TRUE(races().empty());
+}
+
+class Bulk : public Program {
+ protected:
+  void SetUp() override {
+    engine.mbarrier_init(warp(0), kSync, 1, kObject);
+    sync({0, 1});
+  }
+  AsyncId load(LaneId lane = LaneId{0}) {
+    const Range to{0, 128};
+    const AsyncAccess side{Space::kShared, Kind::kWrite, kCta, {&to, 1}, 4, Scope::kGpu};
+    return engine.bulk_load(warp(0), kWrite, lane, kObject, {&side, 1});
+  }
+  void store() {
+    const Range from{0, 128};
+    const Range to{0x1000, 128};
+    const AsyncAccess sides[] = {{Space::kShared, Kind::kRead, kCta, {&from, 1}, 4, Scope::kGpu},
+                                 {Space::kGlobal, Kind::kWrite, kCta, {&to, 1}, 4, Scope::kGpu}};
+    engine.bulk_store(warp(0), kRead, LaneId{0}, sides);
+  }
+  void finish(AsyncId copy) {
+    engine.mbarrier_arrive(warp(0), kSync, 1, kObject, Strength::kRelease, Scope::kCta);
+    engine.bulk_complete(copy);
+    engine.mbarrier_complete(kObject);
+  }
+  void wait(uint16_t index) {
+    engine.mbarrier_wait(warp(index), kSync, kAllLanes, kObject, Strength::kAcquire, Scope::kCta);
+  }
+};
+
+TEST_F(Bulk, AWaitOrdersTheCopyWithNoFence) {
+  finish(load());
+  wait(1);
+  read(1, 0);
+  EXPECT_TRUE(races().empty());
+}
+
+TEST_F(Bulk, WithoutAWaitTheReadRaces) {
+  finish(load());
+  read(1, 0);
+  expect_race(RuleId::kTM3);
+}
+
+TEST_F(Bulk, AStoreOfGenericDataNeedsAProxyFence) {
+  write(0, 0);
+  engine.warp_sync(warp(0), kSync, kAllLanes);
+  store();
+  expect_race(RuleId::kPX1);
+}
+
+TEST_F(Bulk, AFenceOfTheIssuerAfterTheBarrierIsEnough) {
+  write(1, 0);
+  sync({0, 1});
+  engine.fence_proxy_async(warp(0), 1, FenceSpaces::kShared);
+  store();
+  EXPECT_TRUE(races().empty());
+}
+
+TEST_F(Bulk, AnElectedFenceBeforeTheBarrierIsNot) {
+  write(1, 0);
+  engine.fence_proxy_async(warp(0), 1, FenceSpaces::kShared);
+  sync({0, 1});
+  store();
+  expect_race(RuleId::kPX1);
+}
+
+TEST_F(Bulk, ASourceIsFreeOnceItsReadsAreDone) {
+  store();
+  engine.bulk_commit(warp(0), 1);
+  engine.bulk_wait(warp(0), 1, 0, true);
+  sync({0, 1});
+  write(1, 0);
+  EXPECT_TRUE(races().empty());
+}
+
+TEST_F(Bulk, AndNotBefore) {
+  store();
+  engine.bulk_commit(warp(0), 1);
+  sync({0, 1});
+  write(1, 0);
+  expect_race(RuleId::kTM10);
+}
+
+// Slot reuse: read by warp 1 behind a barrier, then a copy over it with no proxy fence (PX-3).
+TEST_F(Bulk, AReadBehindABarrierNeedsNoFenceByDefault) {
+  finish(load());
+  wait(1);
+  read(1, 0);
+  sync({0, 1});
+  finish(load());
+  EXPECT_TRUE(races().empty());
+  EXPECT_EQ(engine.finish().relied_on_practice, 1u);
+}
+
+TEST_F(Bulk, AReadOfTheIssuingWarpDoes) {
+  finish(load());
+  wait(0);
+  read(0, 0);
+  engine.warp_sync(warp(0), kSync, kAllLanes);
+  load();
+  expect_race(RuleId::kPX3);
+}
+
+class Watched : public Program {
+ protected:
+  Watched() : Program(watching()) {}
+  static Options watching() {
+    Options options;
+    options.watches.push_back({Space::kShared, kCta, 0, 128});
+    return options;
+  }
+};
+
+TEST_F(Watched, TheStoryNamesTheBarrierThatBothFollow) {
+  write(0, 0);
+  sync({0, 1});
+  read(1, 0);
+  engine.barrier_arrive(warp(1), kSync, BarrierId{2}, BarrierKind::kArrive, kAllLanes);
+  write(0, 0);
+  const Facts& facts = engine.finish();
+  ASSERT_EQ(facts.stories.size(), 1u);
+  const Story& story = facts.stories[0];
+  EXPECT_EQ(story.common.kind, Common::Kind::kNamedBarrier);
+  EXPECT_EQ(story.common.object, 1u);
+  EXPECT_EQ(story.common.generation, 1u);
+  ASSERT_EQ(story.released.size(), 1u);
+  EXPECT_EQ(story.released[0].object, 2u);
+  EXPECT_TRUE(story.acquired.empty());
+}
+
+TEST(Grids, AnEarlierGridIsOverUnlessItRunsBeside) {
+  for (const bool ordered : {true, false}) {
+    Engine engine({});
+    engine.declare_buffer(0x1000, 4096);
+    const GridId before[] = {GridId{0}};
+    engine.begin_grid(GridId{0}, {});
+    engine.begin_cta(kCta, GridId{0}, 32, 0);
+    engine.write_contiguous(engine.warp(kCta, WarpId{0}), kWrite, kAllLanes, Space::kGlobal, 0x1000,
+                            4);
+    engine.end_cta(kCta);
+    engine.begin_grid(GridId{1}, std::span(before, ordered ? 1 : 0));
+    engine.begin_cta(CtaId{1}, GridId{1}, 32, 0);
+    engine.read_contiguous(engine.warp(CtaId{1}, WarpId{0}), kRead, kAllLanes, Space::kGlobal,
+                           0x1000, 4);
+    EXPECT_EQ(engine.finish().races.empty(), ordered);
+  }
+}
+
+}  // namespace
+}  // namespace lw::order
