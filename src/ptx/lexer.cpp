@@ -32,6 +32,9 @@ const char* skip_while(const char* at, const char* end, uint8_t what) {
   return at;
 }
 
+constexpr std::string_view kHereBegins = ".source_begin";
+constexpr std::string_view kHereEnds = ".source_end";
+
 std::string_view view(const char* start, const char* stop) {
   return {start, static_cast<size_t>(stop - start)};
 }
@@ -173,6 +176,17 @@ bool Lexer::comes(char c) {
   return at_ != end_ && *at_ == c;
 }
 
+// Free text of an intermediate source, to before the last character of the word that ends it.
+void Lexer::skip_here_text() {
+  const size_t found = view(at_, end_).find(kHereEnds);
+  const char* stop = found == std::string_view::npos ? end_ : at_ + found + kHereEnds.size();
+  for (; at_ != stop - 1; ++at_) {
+    if (*at_ != '\n') continue;
+    ++line_;
+    line_start_ = at_ + 1;
+  }
+}
+
 std::string_view Lexer::raw_block() {
   const char* start = at_;
   int depth = 1;
@@ -182,6 +196,8 @@ std::string_view Lexer::raw_block() {
       line_start_ = at_ + 1;
     } else if (*at_ == '{') {
       ++depth;
+    } else if (view(at_, end_).starts_with(kHereBegins)) {
+      skip_here_text();
     } else if (*at_ == '}' && --depth == 0) {
       return view(start, at_++);
     }

@@ -47,7 +47,8 @@ class Lexer {
   bool touches(char c) const { return at_ != end_ && *at_ == c; }
 
   // From here to the matching `}`, which is consumed too; the view is without it. Strings and
-  // comments are not looked into: sections of debug data hold none.
+  // comments are not looked into: sections of debug data hold none. Free text between
+  // `.source_begin` and `.source_end` is passed over.
   std::string_view raw_block();
 
  private:
@@ -55,6 +56,7 @@ class Lexer {
   void skip_blanks();
   void skip_line_comment();
   void skip_block_comment();
+  void skip_here_text();
   Token token(TokenKind kind, const char* start, const char* stop) const;
   Token name(const char* start);
   Token dot_word(const char* start);

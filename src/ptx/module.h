@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "ptx/tokens.h"  // Type, Mod, FormId, SpecialRegister, Directive: enums made from the .def tables
+#include "ptx/tokens.h"  // Type, Mod, FormId, SpecialRegister: enums made from the .def tables
 
 namespace lw::ptx {
 
@@ -169,7 +169,8 @@ struct Location {
   uint32_t column = 0;
   std::string function;  // label named by function_name, empty if none
   uint32_t function_offset = 0;
-  LocationId inlined_at;  // 0: not inlined
+  LocationId inlined_at;      // 0: not inlined
+  bool intermediate = false;  // `.loc_intermediate`: in the source of an intermediate language
   friend bool operator==(const Location&, const Location&) = default;
 };
 
@@ -239,6 +240,7 @@ struct Function {
   bool blocks_are_clusters = false;
   std::vector<std::string> pragmas;  // before the body
   std::vector<std::string> other_directives;
+  std::vector<std::string> attributes;  // as written, e.g. `.unified(1, 2)`
 
   std::vector<Item> items;
   std::vector<Instruction> instructions;
@@ -263,6 +265,7 @@ struct Function {
 // `.section .debug_str { ... }`, kept as text.
 struct Section {
   std::string name;
+  bool directive = false;  // the name is a directive of its own: no `.section` in front
   std::string body;
   friend bool operator==(const Section&, const Section&) = default;
 };

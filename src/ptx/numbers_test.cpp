@@ -26,8 +26,8 @@ TEST(Numbers, FloatsByBitsAndByDecimals) {
 }
 
 TEST(Numbers, OtherTextIsNoNumber) {
-  for (std::string_view text : {"", "0x", "1y", "0f12", "0d3FF", "18446744073709551616", "08", "U",
-                                "1.5.2", "1e999"}) {
+  for (std::string_view text :
+       {"", "0x", "1y", "0f12", "0d3FF", "18446744073709551616", "08", "U", "1.5.2", "1e999"}) {
     EXPECT_FALSE(parse_number(text)) << text;
   }
 }

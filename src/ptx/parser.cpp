@@ -70,7 +70,6 @@ class ModuleParser {
   }
 
   bool statement() {
-    if (cursor_.accept(';')) return true;
     if (!cursor_.at_word()) return cursor_.fail_expected("a directive");
     const Linkage linkage = parse_linkage();
     const std::string_view word = cursor_.token().text;
@@ -81,6 +80,7 @@ class ModuleParser {
     }
     if (word == "file") return file();
     if (word == "section") return section();
+    if (word == "nv_intermediate_source_section") return intermediate_source();
     if (word == "pragma") return pragma();
     if (word == "alias") return alias();
     if (word == "address_size") return address_size();
@@ -160,6 +160,19 @@ class ModuleParser {
       return cursor_.fail_expected("the name of a section");
     }
     cursor_.advance();
+    return section_body(std::move(section));
+  }
+
+  // `.nv_intermediate_source_section { ... }`: the text of an IR that the code came from.
+  bool intermediate_source() {
+    cursor_.advance();
+    Section section;
+    section.directive = true;
+    section.name = ".nv_intermediate_source_section";
+    return section_body(std::move(section));
+  }
+
+  bool section_body(Section section) {
     if (!cursor_.at('{')) return cursor_.fail_expected("`{` after the name of a section");
     section.body = cursor_.lexer().raw_block();
     cursor_.advance();
@@ -205,33 +218,49 @@ class ModuleParser {
     return true;
   }
 
-  // Who named a function while only its declaration was known, means the definition.
+  // Who named a function or an external variable while only its declaration was known, means the
+  // definition.
   void join_redeclared() {
-    if (context_.redeclared.empty()) return;
-    std::vector<uint32_t> last(module_.functions.size());
-    for (uint32_t i = 0; i < last.size(); ++i) last[i] = i;
-    for (const auto& [before, after] : context_.redeclared) last[before.value] = after.value;
-    for (uint32_t i = static_cast<uint32_t>(last.size()); i-- > 0;) last[i] = last[last[i]];
-    for (Function& function : module_.functions) join_operands(function, last);
+    if (context_.redeclared.empty() && context_.redeclared_variables.empty()) return;
+    const auto functions = last_of<FunctionId>(module_.functions.size(), context_.redeclared);
+    const auto variables =
+        last_of<VariableId>(module_.variables.size(), context_.redeclared_variables);
+    for (Function& function : module_.functions) join_operands(function, functions, variables);
     for (Variable& variable : module_.variables) {
       for (Initial& initial : variable.initial) {
-        if (initial.kind == Initial::Kind::function) initial.id = last[initial.id];
+        if (initial.kind == Initial::Kind::function) initial.id = functions[initial.id];
+        if (initial.kind == Initial::Kind::variable) initial.id = variables[initial.id];
       }
     }
     for (Module::Alias& alias : module_.aliases) {
-      alias = {FunctionId(last[alias.name.value]), FunctionId(last[alias.target.value])};
+      alias = {FunctionId(functions[alias.name.value]), FunctionId(functions[alias.target.value])};
     }
   }
 
-  static void join_operands(Function& function, const std::vector<uint32_t>& last) {
+  // For each id, the last one of the same name.
+  template <class IdType>
+  static std::vector<uint32_t> last_of(size_t count,
+                                       const std::vector<std::pair<IdType, IdType>>& pairs) {
+    std::vector<uint32_t> last(count);
+    for (uint32_t i = 0; i < count; ++i) last[i] = i;
+    for (const auto& [before, after] : pairs) last[before.value] = after.value;
+    for (size_t i = count; i-- > 0;) last[i] = last[last[i]];
+    return last;
+  }
+
+  static void join_operands(Function& function, const std::vector<uint32_t>& functions,
+                            const std::vector<uint32_t>& variables) {
     const auto join = [&](Operand& operand) {
-      if (operand.kind == OperandKind::function) operand.id = last[operand.id];
+      const bool is_address =
+          operand.kind == OperandKind::address && operand.base == AddressBase::variable;
+      if (operand.kind == OperandKind::function) operand.id = functions[operand.id];
+      if (operand.kind == OperandKind::symbol || is_address) operand.id = variables[operand.id];
     };
     for (Operand& operand : function.operands) join(operand);
     for (Operand& element : function.elements) join(element);
     for (const Item& item : function.items) {
       if (item.kind != Item::Kind::call_targets) continue;
-      for (uint32_t& id : function.targets[item.index].ids) id = last[id];
+      for (uint32_t& id : function.targets[item.index].ids) id = functions[id];
     }
   }
 

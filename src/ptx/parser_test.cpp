@@ -30,7 +30,7 @@ Module parse_body(const std::string& body) {
 
 std::vector<diagnose::Diagnostic> errors_of(const std::string& text) {
   diagnose::Emitter emitter;
-  EXPECT_FALSE(parse(text, "test.ptx", emitter)) << text;
+  EXPECT_FALSE(parse(text, "test.ptx", emitter)) << text.substr(0, 200);
   return emitter.diagnostics();
 }
 
@@ -74,8 +74,8 @@ TEST(Parser, LabelsBelongToTheirScope) {
 }
 
 TEST(Parser, BranchTablesNameLabels) {
-  const Module module = parse_body(
-      ".reg .b32 r; ts: .branchtargets one, two; brx.idx r, ts; one: two:");
+  const Module module =
+      parse_body(".reg .b32 r; ts: .branchtargets one, two; brx.idx r, ts; one: two:");
   const Function& function = kernel(module);
   ASSERT_EQ(function.targets.size(), 1u);
   EXPECT_EQ(function.targets[0].ids, (std::vector<uint32_t>{0, 1}));
@@ -87,7 +87,7 @@ TEST(Parser, OperandsOfEveryKind) {
       ".reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p<3>; .shared .b8 s[64];"
       "mov.u32 %r0, %tid.x; mov.b64 %rd0, {%r1, %r2}; st.shared.b32 [s+8], %r1;"
       "ld.shared.b32 %r1, [%r2+-4]; elect.sync _|%p1, -1; setp.eq.and.s32 %p0|%p1, %r0, 3, !%p2;"
-      "mov.b64 {%r1, _}, %rd0; mov.b32 %r1, 0f3F800000; mov.b32 %r1, (1 << 4) | 3;"
+      "mov.b64 {%r1, _}, %rd0; mov.b32 %r1, 0f3F800000; mov.b32 %r1, ((1 << 4) | 3);"
       "mov.b32 %r1, WARP_SZ; mov.b64 %rd1, s;");
   const Function& function = kernel(module);
   EXPECT_EQ(operand(function, 0, 1).special(), SpecialRegister::tid_x);
@@ -105,7 +105,8 @@ TEST(Parser, OperandsOfEveryKind) {
 TEST(Parser, TheFormFollowsFromOpcodeAndOperands) {
   const Module module = parse_body(
       ".reg .b32 %r<9>; .reg .b64 %rd<9>; mov.b64 %rd0, %rd1; mov.b64 %rd0, {%r1, %r2};"
-      "mov.b64 {%r1, %r2}, %rd0; ld.shared.acquire.gpu.b32 %r1, [%r2]; lop3 .b32 %r1,%r2,%r3,%r4,1;");
+      "mov.b64 {%r1, %r2}, %rd0; ld.shared.acquire.gpu.b32 %r1, [%r2]; lop3 .b32 "
+      "%r1,%r2,%r3,%r4,1;");
   const Function& function = kernel(module);
   const auto form = [&](size_t i) { return module.opcode_of(function.instructions[i]).form; };
   EXPECT_EQ(form(0), FormId::mov);
@@ -151,7 +152,8 @@ TEST(Parser, FunctionsCallsAndPrototypes) {
   const Module module = parse_all(
       ".extern .func (.param .b32 r) outer (.param .b64 a, .param .b64 b);\n"
       ".func (.param .b32 r) twice (.param .b32 a);\n"
-      ".visible .entry k(.param .u64 .ptr .global .align 16 p)\n.maxntid 128, 1, 1\n.minnctapersm 2\n"
+      ".visible .entry k(.param .u64 .ptr .global .align 16 p)\n.maxntid 128, 1, 1\n.minnctapersm "
+      "2\n"
       "{\n.reg .b64 %rd<3>;\n{ .param .b32 x; .param .b32 y; call.uni (y), twice, (x); }\n"
       "mov.u64 %rd1, twice;\nproto : .callprototype (.param .b32 _) _ (.param .b32 _);\n"
       "{ .param .b32 x; .param .b32 y; call (y), %rd1, (x), proto; }\nret;\n}\n"
@@ -171,9 +173,31 @@ TEST(Parser, DebugSectionsStayText) {
   EXPECT_EQ(module.find_file(FileId(1))->size, 34u);
 }
 
+TEST(Parser, WhatPtx93And94Add) {
+  const Module module = parse_all(
+      ".func .attribute(.unified(0xAB, 0xCD)) f () .language \"nvvm\", 7\n{\nret;\n}\n"
+      ".entry k()\n.minperctamemory 2048\n{\n.reg .b64 r;\n.loc 1 2 3\n.loc_intermediate 2 23 6\n"
+      "mov.u64 r, %perctamemoryoffset;\nret;\n}\n.nv_intermediate_source_section {\n.code_block {\n"
+      ".ir_name: \"TileIR\"\n.source_begin\n } { unbalanced }}\n.source_end\n}\n}\n.file 1 "
+      "\"a\"\n");
+  EXPECT_EQ(module.functions[0].attributes.size(), 1u);
+  EXPECT_EQ(module.functions[0].other_directives[0], ".language \"nvvm\", 7");
+  const Function& k = module.functions[1];
+  EXPECT_EQ(module.locations[k.instructions[0].location.value].line, 2u);
+  EXPECT_TRUE(module.sections[0].directive);
+  EXPECT_EQ(module.files.size(), 1u);
+}
+
+TEST(Parser, ExternalVariablesMayBeDeclaredAgainAndDefined) {
+  const Module module = parse_all(
+      ".extern .global .b32 x;\n.entry k()\n{\n.reg .b64 r;\nmov.u64 r, x;\nret;\n}\n"
+      ".visible .global .b32 x;\n");
+  EXPECT_EQ(operand(module.functions[0], 0, 1).id, 1u);
+}
+
 TEST(Parser, ErrorsAreCollectedWithPlaceAndExcerpt) {
   const auto errors = errors_in_body(
-      "  .reg .b32 r;\n  add.s32 r, r;;\n  foo.b32 r;\n  add.q32 r, r, r;\n  mov.b32 r, zz;\n"
+      "  .reg .b32 r;\n  add.s32 r, r;\n  foo.b32 r;\n  add.q32 r, r, r;\n  mov.b32 r, zz;\n"
       "  bra nowhere;");
   ASSERT_EQ(errors.size(), 4u);
   EXPECT_EQ(errors[0].place.line, 8u);
@@ -203,6 +227,11 @@ TEST(Parser, WrongTexts) {
        "`0f12` is not a number of at most 64 bits"},
       {head + ".entry k() { .reg .b32 r; mov.b32 r, (1/0); }", "`/` has no value here"},
       {head + ".global .b32 x[2] = {1, 2, 3};", "`x` has more initial values than elements"},
+      {head + ".entry k() { .reg .b32 x; x: ret; }", "`x` is declared twice"},
+      {head + ".entry k() { ret; } .entry k() { ret; }", "`k` is defined already"},
+      {head + ".entry k() { .reg .b32 r; brx.idx r, t; t: .branchtargets a; a: ret; }",
+       "no target list `t` stands above"},
+      {head + ".shared .b32 x = 5;", "`x` cannot have an initial value in its state space"},
       {head + ".global .b32 x[0];", "an array cannot have this size"},
       {head + ".global .align 3 .b32 x;", "alignment 3 is not a power of two"},
       {head + ".global .b32 x /* never", "a comment has no end"},

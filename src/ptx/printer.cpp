@@ -35,6 +35,9 @@ class FunctionPrinter {
   void header() {
     declarations_.linkage(function_.linkage);
     out_ += function_.entry ? ".entry " : ".func ";
+    if (!function_.attributes.empty()) {
+      append(".attribute({}) ", fmt::join(function_.attributes, ", "));
+    }
     if (!function_.returns.empty()) {
       declarations_.parameters(function_.returns);
       out_ += ' ';
@@ -124,7 +127,8 @@ class FunctionPrinter {
   }
 
   void location(const Location& location) {
-    append(".loc {} {} {}", location.file.value, location.line, location.column);
+    append("{} {} {} {}", location.intermediate ? ".loc_intermediate" : ".loc", location.file.value,
+           location.line, location.column);
     if (!location.function.empty()) {
       append(", function_name {}", location.function);
       if (location.function_offset != 0) append("+{}", location.function_offset);
@@ -201,7 +205,8 @@ void print_entry(const Module& module, const Module::TopLevel& entry, std::strin
       break;
     case Module::TopLevel::Kind::section: {
       const Section& section = module.sections[entry.index];
-      fmt::format_to(end, ".section {}\n{{{}}}\n", section.name, section.body);
+      fmt::format_to(end, "{}{}\n{{{}}}\n", section.directive ? "" : ".section ", section.name,
+                     section.body);
       break;
     }
     case Module::TopLevel::Kind::pragma:

@@ -16,12 +16,6 @@ constexpr std::string_view kForms[] = {
 #include "ptx/forms.def"
 };
 
-constexpr std::string_view kDirectives[] = {
-    "",
-#define LW_DIRECTIVE(name, token, place) token,
-#include "ptx/directives.def"
-};
-
 struct SpecialType {
   Type type;
   bool vector;
@@ -86,11 +80,6 @@ std::optional<SpecialRegister> find_special_register(std::string_view token) {
   return find_in<SpecialRegister>(names, token);
 }
 
-std::optional<Directive> find_directive(std::string_view token) {
-  static const Names names = index_names(kDirectives, 1, kSelf);
-  return find_in<Directive>(names, token);
-}
-
 std::optional<FormId> find_form(std::string_view name) {
   static const Names names = index_names(kForms, 1, kSelf);
   return find_in<FormId>(names, name);
@@ -99,9 +88,6 @@ std::optional<FormId> find_form(std::string_view name) {
 std::string_view name_of(Type type) { return row_of(type).token; }
 std::string_view name_of(Mod mod) { return kMods[static_cast<size_t>(mod)]; }
 std::string_view name_of(SpecialRegister special) { return row_of(special).token; }
-std::string_view name_of(Directive directive) {
-  return kDirectives[static_cast<size_t>(directive)];
-}
 std::string_view name_of(FormId form) { return kForms[static_cast<size_t>(form)]; }
 
 int bits_of(Type type) { return row_of(type).bits; }

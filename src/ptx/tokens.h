@@ -1,6 +1,6 @@
 #pragma once
-// The words of PTX as enums, made from tables: types, modifiers, forms, special registers,
-// directives. The tables are the only place where a word is spelled.
+// The words of opcodes and operands as enums, made from tables: types, modifiers, forms, special
+// registers. The tables are the only place where such a word is spelled.
 //
 // Modifiers are named after their tokens: `::` becomes `_`, and a token that starts with a digit or
 // is a C++ keyword gets `_` in front (`.1d` is Mod::_1d, `.volatile` is Mod::_volatile).
@@ -51,23 +51,15 @@ enum class SpecialRegister : uint16_t {
   count,
 };
 
-enum class Directive : uint8_t {
-  none,
-#define LW_DIRECTIVE(name, token, place) name,
-#include "ptx/directives.def"
-};
-
 // Lookups by token without its dot (special registers with their `%`).
 std::optional<Type> find_type(std::string_view token);
 std::optional<Mod> find_mod(std::string_view token);
 std::optional<SpecialRegister> find_special_register(std::string_view token);
-std::optional<Directive> find_directive(std::string_view token);
 std::optional<FormId> find_form(std::string_view name);
 
 std::string_view name_of(Type type);  // the token without its dot
 std::string_view name_of(Mod mod);
 std::string_view name_of(SpecialRegister special);
-std::string_view name_of(Directive directive);
 std::string_view name_of(FormId form);  // the row's name
 
 int bits_of(Type type);

@@ -129,6 +129,24 @@ TEST(Verifier, TargetsAndVersions) {
             "PTX 12.0 is newer than 9.5, the last version known here");
 }
 
+TEST(Verifier, HeadsOfFunctions) {
+  const auto head = [](const std::string& text) {
+    diagnose::Emitter emitter;
+    const auto module =
+        parse(".version 9.0\n.target sm_90a\n.address_size 64\n" + text, "t", emitter);
+    if (module && verify(*module, emitter)) return std::string();
+    return emitter.diagnostics()[0].message;
+  };
+  EXPECT_EQ(head(".entry k() .maxntid 0 { ret; }"), "`k` has a dimension of 0");
+  EXPECT_EQ(head(".entry k() .maxntid 128 .reqntid 128 { ret; }"),
+            "`k` has both `.maxntid` and `.reqntid`");
+  EXPECT_EQ(head(".func f(.param .u64 .ptr .global .align 16 p) { ret; }"),
+            "`p` is `.ptr`, which only parameters of kernels are");
+  EXPECT_EQ(head(".func f(.param .b32 a, .param .b8 more[]) { ret; }"
+                 ".entry k() { .param .b32 x; call f, (x); ret; }"),
+            "");
+}
+
 TEST(Verifier, CallsMatchTheirFunction) {
   const std::string scope = "{ .param .b32 x; .param .b32 y; ";
   EXPECT_EQ(complaint(scope + "call (y), f, (x); }"), "");

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -43,14 +44,31 @@ Opcode make_opcode(const std::string& text, FormId form) {
   return opcode;
 }
 
-// The opcode with the first alternative of every word that must be there.
+// The words that must be there, each with its first alternative that goes with the others.
+bool choose_words(const Pattern& pattern, size_t index, std::string& text) {
+  if (index == pattern.elements.size()) {
+    const SplitOpcode split = split_opcode(text);
+    return matches_opcode(pattern, split.mods, split.types);
+  }
+  const Element& element = pattern.elements[index];
+  if (element.group != kNowhere) return choose_words(pattern, index + 1, text);
+  const size_t before = text.size();
+  const auto choose = [&](std::string_view word) {
+    text += '.';
+    text += word;
+    const bool chosen = choose_words(pattern, index + 1, text);
+    if (!chosen) text.resize(before);
+    return chosen;
+  };
+  return std::any_of(element.types.begin(), element.types.end(),
+                     [&](Type type) { return choose(name_of(type)); }) ||
+         std::any_of(element.mods.begin(), element.mods.end(),
+                     [&](Mod mod) { return choose(name_of(mod)); });
+}
+
 std::string plainest_opcode(const Pattern& pattern) {
   std::string text(pattern.base);
-  for (const Element& element : pattern.elements) {
-    if (element.group != kNowhere) continue;
-    text += '.';
-    text += element.is_type() ? name_of(element.types[0]) : name_of(element.mods[0]);
-  }
+  choose_words(pattern, 0, text);
   return text;
 }
 

@@ -18,26 +18,47 @@ class Filling {
   bool complete() { return place_types(0, 0); }
 
  private:
+  // What stands at an element: a type or a modifier, or neither.
+  struct Word {
+    Type type = Type::none;
+    Mod mod = Mod::none;
+
+    bool is_there() const { return type != Type::none || mod != Mod::none; }
+    bool in(const Element& list) const { return list.accepts(type) || list.accepts(mod); }
+  };
+
   bool place_types(size_t next_type, size_t element) {
     if (next_type == types_.size()) return place_mods(0);
     for (; element < filled_.size(); ++element) {
       if (!pattern_.elements[element].accepts(types_[next_type])) continue;
-      filled_[element] = true;
+      filled_[element].type = types_[next_type];
       if (place_types(next_type + 1, element + 1)) return true;
-      filled_[element] = false;
+      filled_[element] = {};
     }
     return false;
   }
 
   bool place_mods(size_t next_mod) {
-    if (next_mod == mods_.size()) return groups_are_whole();
+    if (next_mod == mods_.size()) return groups_are_whole() && constraints_hold();
     for (size_t element = 0; element < filled_.size(); ++element) {
-      if (filled_[element] || !pattern_.elements[element].accepts(mods_[next_mod])) continue;
-      filled_[element] = true;
+      const bool free = !filled_[element].is_there();
+      if (!free || !pattern_.elements[element].accepts(mods_[next_mod])) continue;
+      filled_[element].mod = mods_[next_mod];
       if (place_mods(next_mod + 1)) return true;
-      filled_[element] = false;
+      filled_[element] = {};
     }
     return false;
+  }
+
+  bool constraints_hold() const {
+    return std::all_of(pattern_.constraints.begin(), pattern_.constraints.end(),
+                       [this](const Constraint& constraint) {
+                         const Word& word = filled_[constraint.element];
+                         const bool applies = std::any_of(
+                             filled_.begin(), filled_.end(),
+                             [&](const Word& other) { return other.in(constraint.when); });
+                         return !applies || !word.is_there() || word.in(constraint.allowed);
+                       });
   }
 
   // Each group is there as a whole or not at all, and only inside one that is there.
@@ -45,11 +66,11 @@ class Filling {
     std::vector<bool> present(pattern_.element_groups.size());
     for (size_t i = 0; i < filled_.size(); ++i) {
       const int group = pattern_.elements[i].group;
-      if (group != kNowhere && filled_[i]) present[group] = true;
+      if (group != kNowhere && filled_[i].is_there()) present[group] = true;
     }
     for (size_t i = 0; i < filled_.size(); ++i) {
       const int group = pattern_.elements[i].group;
-      if (!filled_[i] && (group == kNowhere || present[group])) return false;
+      if (!filled_[i].is_there() && (group == kNowhere || present[group])) return false;
     }
     for (size_t i = 0; i < present.size(); ++i) {
       const int parent = pattern_.element_groups[i];
@@ -61,7 +82,7 @@ class Filling {
   const Pattern& pattern_;
   std::span<const Mod> mods_;
   std::span<const Type> types_;
-  std::vector<bool> filled_;
+  std::vector<Word> filled_;
 };
 
 using Bases = std::unordered_map<std::string_view, std::vector<FormId>>;

@@ -121,7 +121,9 @@ bool scalar_fits(const OperandSpec& spec, Type type, const Function& function,
 
 bool vector_fits(const OperandSpec& spec, Type type, int length, const Function& function,
                  const Operand& operand) {
-  if (operand.kind == OperandKind::reg) return function.registers[operand.id].vector == length;
+  if (operand.kind == OperandKind::reg) {
+    return length > 1 && function.registers[operand.id].vector == length;
+  }
   if (operand.kind != OperandKind::vector) return false;
   if (length != 0 && operand.count != static_cast<uint32_t>(length)) return false;
   const auto elements = function.elements_of(operand);

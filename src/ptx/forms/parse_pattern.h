@@ -24,7 +24,7 @@ class PatternParser {
     parse_opcode(kNowhere);
     parse_operands(kNowhere);
     check_all_read();
-    check_lists_used();
+    read_constraints();
     return pattern_;
   }
 
@@ -98,30 +98,63 @@ class PatternParser {
     }
   }
 
-  // The text between the braces of `.name = { ... };`, empty if there is none.
-  constexpr std::string_view find_list(std::string_view name) const {
-    PatternParser rest(lists_);
-    std::string_view found;
-    while (rest.skip_blanks(), rest.at() != '\0') {
-      rest.expect('.');
-      const std::string_view defined = rest.word();
-      rest.skip_blanks(), rest.expect('=');
-      rest.skip_blanks(), rest.expect('{');
-      const size_t end = rest.text_.find('}', rest.place_);
-      if (end == std::string_view::npos) throw "a list ends with `}`";
-      if (defined == name) found = rest.text_.substr(rest.place_, end - rest.place_);
-      rest.place_ = end + 1;
-      rest.expect(';');
+  // One definition behind the syntax line: `.name = { ... };` or `.word .word & .name = { ... };`.
+  struct Definition {
+    std::string_view when;  // before the `&`, if there is one
+    std::string_view name;
+    std::string_view list;  // between the braces
+  };
+
+  constexpr Definition definition() {
+    Definition found;
+    const size_t start = place_;
+    const size_t end = text_.find('=', place_);
+    if (end == std::string_view::npos) throw "a list is defined with `=`";
+    const size_t condition = text_.substr(0, end).find('&', place_);
+    if (condition != std::string_view::npos) {
+      found.when = text_.substr(start, condition - start);
+      place_ = condition + 1;
     }
+    skip_blanks(), expect('.');
+    found.name = word();
+    skip_blanks(), expect('=');
+    skip_blanks(), expect('{');
+    const size_t close = text_.find('}', place_);
+    if (close == std::string_view::npos) throw "a list ends with `}`";
+    found.list = text_.substr(place_, close - place_);
+    place_ = close + 1;
+    expect(';');
+    skip_blanks();
     return found;
   }
 
-  constexpr void check_lists_used() const {
+  constexpr bool at_definition() {
+    skip_blanks();
+    return at() != '\0';
+  }
+
+  // The alternatives of a list, empty if there is none of this name.
+  constexpr std::string_view find_list(std::string_view name) const {
     PatternParser rest(lists_);
-    while (rest.skip_blanks(), rest.at() != '\0') {
-      rest.expect('.');
-      if (find_element(rest.word()) == kNowhere) throw "a list is defined and not used";
-      rest.place_ = rest.text_.find(';', rest.place_) + 1;
+    while (rest.at_definition()) {
+      const Definition each = rest.definition();
+      if (each.when.empty() && each.name == name) return each.list;
+    }
+    return {};
+  }
+
+  constexpr void read_constraints() {
+    PatternParser rest(lists_);
+    while (rest.at_definition()) {
+      const Definition each = rest.definition();
+      const int element = find_element(each.name);
+      if (element == kNowhere) throw "a list is defined and not used";
+      if (each.when.empty()) continue;
+      Constraint constraint;
+      constraint.element = element;
+      add_alternatives(constraint.when, each.when);
+      add_alternatives(constraint.allowed, each.list);
+      pattern_.constraints.push_back(constraint);
     }
   }
 

@@ -8,7 +8,9 @@
 // Opcode. A dot-word is a type, a modifier, or the name of a list of either. Modifiers match as a
 // set (PTX allows any order, except that of two from one list), types as a sequence. A group
 // {.a{.b}} is there as a whole or not at all; inner groups only with the outer one. In a list,
-// `.m64n*k16` stands for all modifiers with a number at the star.
+// `.m64n*k16` stands for all modifiers with a number at the star. Not every combination of lists is
+// PTX: `.inc .dec & .type = { .u32 };` says that with one of the words before the `&`, `.type` is
+// one of these; with an empty list, that it is not there.
 //
 // Operands. The name tells the direction: d, p and q (d1, p2 ...) are written, all others are read.
 // `[a]` is an address, `[a, {b, }c]` one with more behind it, `d|p` a pair, `d{|p}` one whose
@@ -66,6 +68,13 @@ struct Element {
     }
     return false;
   }
+};
+
+// With any of the words of `when`, the element is filled by one of `allowed`, or not at all.
+struct Constraint {
+  Element when;
+  int element = kNowhere;
+  Element allowed;
 };
 
 enum class Shape : uint8_t { value, address, label, list, function, arguments };
@@ -128,6 +137,7 @@ struct OperandSpec {
 struct Pattern {
   std::string_view base;
   std::vector<Element> elements;
+  std::vector<Constraint> constraints;
   std::vector<int> element_groups;  // parent of each, kNowhere at the top
   std::vector<OperandSpec> operands;
   std::vector<OperandSpec> parts;

@@ -27,8 +27,7 @@ TEST(Pattern, ModifiersAreASetAndTypesASequence) {
 }
 
 TEST(Pattern, GroupsAreWholeOrAbsent) {
-  const Pattern pattern =
-      parse_pattern("min{.ftz}{.xorsign.abs}.f32 d, a, b;");
+  const Pattern pattern = parse_pattern("min{.ftz}{.xorsign.abs}.f32 d, a, b;");
   EXPECT_TRUE(matches(pattern, "min.xorsign.abs.f32"));
   EXPECT_TRUE(matches(pattern, "min.f32.ftz"));
   EXPECT_FALSE(matches(pattern, "min.abs.f32"));
@@ -38,8 +37,8 @@ TEST(Pattern, GroupsAreWholeOrAbsent) {
 }
 
 TEST(Pattern, TheSameListTwiceKeepsItsOrder) {
-  const Pattern pattern = parse_pattern(
-      "wmma.l1.l2.f16 d; .l1 = { .row, .col }; .l2 = { .row, .col };");
+  const Pattern pattern =
+      parse_pattern("wmma.l1.l2.f16 d; .l1 = { .row, .col }; .l2 = { .row, .col };");
   EXPECT_TRUE(matches(pattern, "wmma.row.row.f16"));
   EXPECT_TRUE(matches(pattern, "wmma.row.col.f16"));
   EXPECT_FALSE(matches(pattern, "wmma.row.f16"));
@@ -64,8 +63,8 @@ TEST(Pattern, StarsStandForNumbers) {
 TEST(Pattern, MalformedOnesThrow) {
   for (std::string_view text :
        {"add.s32 d, a", "add.nonsense d;", "add.s32 d:nonsense;", "add.s32.u32 d, a;",
-        "add.s32 d; .unused = { .rn };", "add{.s32 d;", "add.s32 d, {, c;", "add.type d; .type = { };",
-        "add.s32 d, a:if.rn;", "add.s32 [a;"}) {
+        "add.s32 d; .unused = { .rn };", "add{.s32 d;", "add.s32 d, {, c;",
+        "add.type d; .type = { };", "add.s32 d, a:if.rn;", "add.s32 [a;"}) {
     EXPECT_ANY_THROW(parse_pattern(text)) << text;
   }
 }

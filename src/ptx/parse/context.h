@@ -43,6 +43,7 @@ struct Context {
   std::unordered_map<uint64_t, LocationId> location_at;  // the last `.loc` of each place
   // A function declared before and defined later has two entries: (first, last).
   std::vector<std::pair<FunctionId, FunctionId>> redeclared;
+  std::vector<std::pair<VariableId, VariableId>> redeclared_variables;
 };
 
 // The id of the next element of a vector.

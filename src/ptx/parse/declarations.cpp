@@ -60,27 +60,6 @@ std::optional<uint32_t> parse_small_number(Cursor& cursor, std::string_view what
   return static_cast<uint32_t>(number->bits);
 }
 
-// `.attribute(.managed, .unified(1, 2))`: each attribute as written.
-bool parse_attributes(Cursor& cursor, std::vector<std::string>& attributes) {
-  if (!cursor.expect('(', "after `.attribute`")) return false;
-  do {
-    if (!cursor.at_word()) return cursor.fail_expected("an attribute such as `.managed`");
-    std::string text = fmt::format(".{}", cursor.token().text);
-    cursor.advance();
-    if (cursor.accept('(')) {
-      text += '(';
-      while (!cursor.at(')') && !cursor.at_end() && !cursor.at(';')) {
-        text += cursor.token().text;
-        cursor.advance();
-      }
-      text += ')';
-      if (!cursor.expect(')', "at the end of an attribute")) return false;
-    }
-    attributes.push_back(text);
-  } while (cursor.accept(','));
-  return cursor.expect(')', "after the attributes");
-}
-
 bool parse_align(Cursor& cursor, uint32_t& align) {
   const Token where = cursor.token();
   const auto number = parse_small_number(cursor, "an alignment", 1u << 30);
@@ -156,7 +135,12 @@ bool parse_dimensions(Cursor& cursor, std::vector<uint64_t>& dims) {
 }
 
 bool parse_initialiser(Context& context, Variable& variable) {
-  if (!context.cursor.accept('=')) return true;
+  if (!context.cursor.at('=')) return true;
+  if (variable.space != Space::global && variable.space != Space::constant) {
+    return context.cursor.fail(
+        fmt::format("`{}` cannot have an initial value in its state space", variable.name));
+  }
+  context.cursor.advance();
   const bool opaque = kind_of(variable.type) == TypeKind::opaque;
   return opaque ? parse_opaque_initial(context.cursor, variable.opaque_initial)
                 : parse_initial(context, variable);
@@ -209,6 +193,17 @@ bool parse_register_names(Context& context, Function& function, const RegisterGr
   return true;
 }
 
+// An external variable may be declared again, and defined.
+bool declare_variable(Context& context, SymbolTable& table, const Token& name, VariableId id) {
+  const Symbol before = table.find(name.text);
+  const bool external = before.kind == SymbolKind::variable && table.depth() == 0 &&
+                        context.module.variables[before.id].linkage == Linkage::external;
+  if (!external) return declare(context, table, name, SymbolKind::variable, id.value);
+  context.redeclared_variables.emplace_back(VariableId(before.id), id);
+  table.bind(name.text, SymbolKind::variable, id.value);
+  return true;
+}
+
 // Names of one declaration: `a[4] = {1, 2}, b`.
 bool parse_declarators(Context& context, const Variable& head, SymbolTable& scope_table,
                        std::vector<VariableId>& declared) {
@@ -221,7 +216,7 @@ bool parse_declarators(Context& context, const Variable& head, SymbolTable& scop
     if (variable.name.empty() || !parse_dimensions(cursor, variable.dims)) return false;
     const auto id = next_id<VariableId>(context.module.variables);
     context.module.variables.push_back(variable);
-    if (!declare(context, scope_table, name, SymbolKind::variable, id.value)) return false;
+    if (!declare_variable(context, scope_table, name, id)) return false;
     declared.push_back(id);
     if (!parse_initialiser(context, variable)) return false;
     context.module.variables[id.value] = std::move(variable);
@@ -261,6 +256,27 @@ std::optional<Space> space_named(std::string_view word) {
   if (word == "reg") return Space::reg;
   if (word == "tex") return Space::tex;
   return std::nullopt;
+}
+
+// `.attribute(.managed, .unified(1, 2))`: each attribute as written.
+bool parse_attributes(Cursor& cursor, std::vector<std::string>& attributes) {
+  if (!cursor.expect('(', "after `.attribute`")) return false;
+  do {
+    if (!cursor.at_word()) return cursor.fail_expected("an attribute such as `.managed`");
+    std::string text = fmt::format(".{}", cursor.token().text);
+    cursor.advance();
+    if (cursor.accept('(')) {
+      text += '(';
+      while (!cursor.at(')') && !cursor.at_end() && !cursor.at(';')) {
+        text += cursor.token().text;
+        cursor.advance();
+      }
+      text += ')';
+      if (!cursor.expect(')', "at the end of an attribute")) return false;
+    }
+    attributes.push_back(text);
+  } while (cursor.accept(','));
+  return cursor.expect(')', "after the attributes");
 }
 
 bool declare(Context& context, SymbolTable& table, const Token& name, SymbolKind kind,

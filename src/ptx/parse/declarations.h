@@ -27,6 +27,9 @@ std::optional<RegisterId> find_register(Context& context, Function& function,
 // Binds a name at the current depth; an error if this scope has it already.
 bool declare(Context& context, SymbolTable& table, const Token& name, SymbolKind kind, uint32_t id);
 
+// `(.managed, .unified(1, 2))`, behind `.attribute`: each attribute as written.
+bool parse_attributes(Cursor& cursor, std::vector<std::string>& attributes);
+
 std::optional<Space> space_named(std::string_view word);
 
 }  // namespace lw::ptx

@@ -37,6 +37,10 @@ bool FunctionParser::parse(bool entry, Linkage linkage) {
 
 bool FunctionParser::header(bool entry) {
   function_.entry = entry;
+  if (!entry && cursor_.accept_word("attribute") &&
+      !parse_attributes(cursor_, function_.attributes)) {
+    return false;
+  }
   if (!entry && cursor_.at('(') && !parse_parameters(context_, &function_, function_.returns)) {
     return false;
   }
@@ -54,8 +58,8 @@ bool FunctionParser::declare_function(const Token& name) {
   id_ = next_id<FunctionId>(context_.module.functions);
   if (before.kind == SymbolKind::function) {
     const Function& first = context_.module.functions[before.id];
-    if (first.entry != function_.entry) {
-      return cursor_.fail(name, fmt::format("`{}` is declared twice", name.text));
+    if (first.entry != function_.entry || first.defined) {
+      return cursor_.fail(name, fmt::format("`{}` is defined already", name.text));
     }
     context_.redeclared.emplace_back(FunctionId(before.id), id_);
   } else if (before.kind != SymbolKind::none) {
@@ -101,13 +105,30 @@ bool FunctionParser::directive(std::string_view word) {
     cursor_.advance();
     return cursor_.expect(';', "after a pragma");
   }
-  if (word == "abi_preserve" || word == "abi_preserve_control" || word == "maxnctapersm") {
+  if (word == "language") return languages();
+  if (word == "abi_preserve" || word == "abi_preserve_control" || word == "maxnctapersm" ||
+      word == "minperctamemory") {
     uint32_t count = 0;
     if (!number(count)) return false;
     f.other_directives.push_back(fmt::format(".{} {}", word, count));
     return true;
   }
   return cursor_.fail(fmt::format("`.{}` is not a directive of functions", word));
+}
+
+// `.language "cuda c++", 7`
+bool FunctionParser::languages() {
+  std::string text = ".language ";
+  do {
+    const Token& name = cursor_.token();
+    const bool quoted = name.kind == TokenKind::string;
+    if (!quoted && name.kind != TokenKind::number) return cursor_.fail_expected("a language");
+    if (text.back() != ' ') text += ", ";
+    text += quoted ? fmt::format("\"{}\"", name.text) : std::string(name.text);
+    cursor_.advance();
+  } while (cursor_.accept(','));
+  function_.other_directives.push_back(std::move(text));
+  return true;
 }
 
 bool FunctionParser::number(uint32_t& value) {
@@ -143,7 +164,6 @@ bool FunctionParser::body() {
 }
 
 void FunctionParser::statement() {
-  if (cursor_.accept(';')) return;
   if (cursor_.at('{')) return open_scope();
   if (cursor_.at('}')) return close_scope();
   const size_t operands = function_.operands.size();
@@ -223,7 +243,7 @@ bool FunctionParser::directive_in_body() {
     cursor_.advance();
     return parse_registers(context_, function_);
   }
-  if (word == "loc") return location();
+  if (word == "loc" || word == "loc_intermediate") return location(word != "loc");
   if (word == "pragma") return pragma();
   if (space_named(word)) return local_variables();
   return cursor_.fail(fmt::format("`.{}` is not a directive of function bodies", word));
@@ -249,9 +269,12 @@ bool FunctionParser::pragma() {
 }
 
 // `.loc 1 20 5, function_name $L__info_string0 + 3, inlined_at 1 40 9`, without a semicolon.
-bool FunctionParser::location() {
+// `.loc_intermediate` says where an instruction stands in a second source, an IR's: it is kept, and
+// does not become the location of what follows.
+bool FunctionParser::location(bool intermediate) {
   cursor_.advance();
   Location place;
+  place.intermediate = intermediate;
   uint32_t file = 0;
   if (!number(file) || !number(place.line) || !number(place.column)) return false;
   place.file = FileId(file);
@@ -265,8 +288,9 @@ bool FunctionParser::location() {
                                                                     "or `inlined_at`");
     if (!valid) return false;
   }
-  location_ = add_location(std::move(place));
-  function_.items.push_back({Item::Kind::location, location_.value});
+  const LocationId id = add_location(std::move(place));
+  if (!intermediate) location_ = id;
+  function_.items.push_back({Item::Kind::location, id.value});
   return true;
 }
 

@@ -27,6 +27,7 @@ class FunctionParser {
   bool directive(std::string_view word);
   bool numbers(std::vector<uint32_t>& values, size_t most);
   bool number(uint32_t& value);
+  bool languages();
 
   // Body.
   bool body();
@@ -36,7 +37,7 @@ class FunctionParser {
   bool instruction(Instruction& result, const Token& first);
   bool choose_form(Instruction& result, const Token& first, OpcodeTable::Entry& entry);
   bool local_variables();
-  bool location();
+  bool location(bool intermediate);
   bool inlined_at(Location& location);
   bool name_offset(Location& location);
   LocationId find_location(const Location& place);
@@ -66,7 +67,6 @@ class FunctionParser {
   };
   void settle(const PendingName& pending, bool last);
   void settle_targets(const Scope& scope, bool last);
-  bool found_list(std::string_view name, uint32_t& id) const;
 
   Context& context_;
   Cursor& cursor_;

@@ -49,7 +49,11 @@ class InitialParser {
  private:
   // One brace level: at `level` of the dimensions, each entry covers `stride` elements.
   bool braces(const std::vector<uint64_t>& dims, size_t level) {
-    if (level > kDeepest || !cursor_.expect('{', "at the start of an initialiser")) return false;
+    if (level > kDeepest) {
+      cursor_.fail("an initialiser is nested too deeply");
+      return false;
+    }
+    if (!cursor_.expect('{', "at the start of an initialiser")) return false;
     uint64_t stride = 1;
     for (size_t i = level + 1; i < dims.size(); ++i) stride *= dims[i];
     const uint64_t start = variable_.initial.size();

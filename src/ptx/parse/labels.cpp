@@ -36,23 +36,14 @@ void FunctionParser::settle(const PendingName& pending, bool last) {
   Operand& operand = function_.operands[pending.operand];
   const auto& labels = scopes_.back().labels;
   const auto found = labels.find(pending.name.text);
-  if (!pending.list && found != labels.end()) {
+  if (found != labels.end()) {
     operand.id = found->second;
-  } else if (pending.list && found_list(pending.name.text, operand.id)) {
-    return;
   } else if (last) {
     cursor_.fail(pending.name,
-                 fmt::format("no {} `{}` in `{}`", pending.list ? "target list" : "label",
-                             pending.name.text, function_.name));
+                 fmt::format("no label `{}` in `{}`", pending.name.text, function_.name));
   } else {
     pending_.push_back(pending);
   }
-}
-
-bool FunctionParser::found_list(std::string_view name, uint32_t& id) const {
-  const Symbol symbol = context_.locals.find(name);
-  id = symbol.id;
-  return symbol.kind == SymbolKind::list;
 }
 
 void FunctionParser::settle_targets(const Scope& scope, bool last) {
@@ -78,6 +69,10 @@ bool FunctionParser::label(const Token& name) {
   if (cursor_.at_word("branchtargets") || cursor_.at_word("calltargets") ||
       cursor_.at_word("callprototype")) {
     return target_list(name);
+  }
+  const Symbol other = context_.locals.find(name.text);
+  if (other.kind != SymbolKind::none && other.scope == context_.locals.depth()) {
+    return cursor_.fail(name, fmt::format("`{}` is declared twice", name.text));
   }
   const auto index = static_cast<uint32_t>(function_.labels.size());
   if (!scopes_.back().labels.emplace(name.text, index).second) {

@@ -37,8 +37,10 @@ bool OperandParser::parse_all(std::string_view base) {
     const size_t index = function_.operands.size() - first;
     if (index == kMostOperands) return cursor_.fail("too many operands");
     Operand result;
-    if (base == "bra" || is_list_operand(base, index)) {
-      if (!label(result, base != "bra")) return false;
+    if (base == "bra") {
+      if (!label(result)) return false;
+    } else if (is_list_operand(base, index)) {
+      if (!target_list(result)) return false;
     } else if (!operand(result)) {
       return false;
     }
@@ -167,12 +169,24 @@ bool OperandParser::unknown(const Token& name, Operand& result) {
   return cursor_.fail(name, fmt::format("`{}` is not declared", name.text));
 }
 
-bool OperandParser::label(Operand& result, bool list) {
+bool OperandParser::label(Operand& result) {
   const Token name = cursor_.token();
-  if (cursor_.expect_name(list ? "the name of a target list" : "a label").empty()) return false;
-  result.kind = list ? OperandKind::list : OperandKind::label;
-  const auto index = static_cast<uint32_t>(function_.operands.size());
-  pending_.push_back({name, index, list});
+  if (cursor_.expect_name("a label").empty()) return false;
+  result.kind = OperandKind::label;
+  pending_.push_back({name, static_cast<uint32_t>(function_.operands.size())});
+  return true;
+}
+
+// The label of a `.branchtargets`, `.calltargets` or `.callprototype` above.
+bool OperandParser::target_list(Operand& result) {
+  const Token name = cursor_.token();
+  if (cursor_.expect_name("the name of a target list").empty()) return false;
+  const Symbol symbol = context_.locals.find(name.text);
+  if (symbol.kind != SymbolKind::list) {
+    return cursor_.fail(name, fmt::format("no target list `{}` stands above", name.text));
+  }
+  result.kind = OperandKind::list;
+  result.id = symbol.id;
   return true;
 }
 
@@ -373,7 +387,7 @@ bool OperandParser::call() {
     if (!cursor_.accept(',')) return true;
   }
   Operand list;
-  if (!label(list, true)) return false;
+  if (!target_list(list)) return false;
   function_.operands.push_back(list);
   return true;
 }

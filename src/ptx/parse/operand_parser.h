@@ -9,11 +9,10 @@
 
 namespace lw::ptx {
 
-// A name that may be a label or a target list: which operand waits for it.
+// A label that is used, and the operand that waits for it.
 struct PendingName {
   Token name;
   uint32_t operand = 0;  // index into Function::operands
-  bool list = false;     // only a `.branchtargets` and the like will do
 };
 
 class OperandParser {
@@ -34,7 +33,8 @@ class OperandParser {
   bool named(Operand& result);
   bool resolve(const Token& name, Operand& result);
   bool unknown(const Token& name, Operand& result);
-  bool label(Operand& result, bool list);
+  bool label(Operand& result);
+  bool target_list(Operand& result);
   bool special(const Token& name, Operand& result);
   bool component(Operand& result);
   bool selector(std::string_view word, Operand& result);

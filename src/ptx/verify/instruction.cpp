@@ -87,10 +87,12 @@ void InstructionVerifier::explain_misfit() {
     const OperandSpec& spec = pattern_->operands[i];
     if (shape_fits(spec, *pattern_, *opcode_, function_, operands[i])) continue;
     const auto length = expected_length(spec, *pattern_, *opcode_);
+    const bool vector =
+        length && (*length > 1 || (*length == 1 && spec.length == Length::by_count));
     const Type type = type_of_operand(spec, *pattern_, *opcode_);
     std::string wanted = spec.shape == Shape::address       ? "an address in brackets"
                          : !spec.registers                  ? "an immediate"
-                         : length && *length > 1            ? fmt::format("a vector of {}", *length)
+                         : vector                           ? fmt::format("a vector of {}", *length)
                          : spec.pair && !spec.pair_optional ? "a pair `a|b`"
                          : type == Type::pred               ? "a predicate"
                                                             : describe(type, spec.width);
@@ -320,11 +322,22 @@ void InstructionVerifier::check_call() {
 void InstructionVerifier::check_arguments(const Operand& operand, size_t expected,
                                           std::string_view what) {
   if (operand.count == expected) return;
+  if (operand.count + 1 == expected && ends_open(what)) return;
   const auto operands = function_.operands_of(*instruction_);
   const Operand& callee = operands[operands[0].kind == OperandKind::arguments ? 1 : 0];
   report_.at(function_, *instruction_,
              fmt::format("`{}` has {} {}, not {}", module_.functions[callee.id].name, expected,
                          what, operand.count));
+}
+
+// The last parameter may be an array without a size, for which nothing need be passed.
+bool InstructionVerifier::ends_open(std::string_view what) const {
+  const auto operands = function_.operands_of(*instruction_);
+  const Operand& callee = operands[operands[0].kind == OperandKind::arguments ? 1 : 0];
+  const Function& function = module_.functions[callee.id];
+  if (what != "arguments" || function.params.empty()) return false;
+  const Variable& last = module_.variables[function.params.back().value];
+  return !last.dims.empty() && last.dims[0] == 0;
 }
 
 void InstructionVerifier::complain(const Operand& operand, size_t number, std::string message,

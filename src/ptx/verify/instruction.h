@@ -34,6 +34,8 @@ class InstructionVerifier {
   void check_call();
   void check_arguments(const Operand& operand, size_t expected, std::string_view what);
 
+  bool ends_open(std::string_view what) const;
+
   // `operand 2, "%r1", ...` with the operand as printed.
   void complain(const Operand& operand, size_t number, std::string message, std::string hint = "");
 

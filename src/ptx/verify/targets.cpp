@@ -20,8 +20,9 @@ bool meets_one(const Target& target, const Target& needed) {
 }  // namespace
 
 std::optional<Target> parse_target(std::string_view name) {
-  if (!name.starts_with("sm_")) return std::nullopt;
-  name.remove_prefix(3);
+  const std::string_view prefix = name.starts_with("compute_") ? "compute_" : "sm_";
+  if (!name.starts_with(prefix)) return std::nullopt;
+  name.remove_prefix(prefix.size());
   Target target;
   const char* end = name.data() + name.size();
   const auto [stop, error] = std::from_chars(name.data(), end, target.number);
