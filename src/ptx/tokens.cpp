@@ -20,11 +20,12 @@ struct SpecialType {
   Type type;
   bool vector;
 };
-constexpr SpecialType u32{Type::u32, false};
-constexpr SpecialType u64{Type::u64, false};
-constexpr SpecialType b32{Type::b32, false};
-constexpr SpecialType pred{Type::pred, false};
-constexpr SpecialType v4_u32{Type::u32, true};
+
+// `u32`, `v4_u32`.
+consteval SpecialType special_type(std::string_view name) {
+  const bool vector = name.starts_with("v4_");
+  return {tables::type_named(vector ? name.substr(3) : name), vector};
+}
 
 struct SpecialRow {
   std::string_view token;
@@ -34,7 +35,7 @@ struct SpecialRow {
 };
 
 constexpr SpecialRow kSpecials[] = {
-#define LW_SPECIAL(name, token, type, version, target) {token, type, version, target},
+#define LW_SPECIAL(name, token, type, version, target) {token, special_type(#type), version, target},
 #include "ptx/special_registers.def"
 };
 

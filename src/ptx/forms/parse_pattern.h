@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "ptx/forms/pattern.h"
+#include "ptx/forms/pattern_text.h"
 #include "ptx/token_tables.h"
 
 namespace lw::ptx {
 
-class PatternParser {
+class PatternParser : private PatternText {
  public:
-  constexpr explicit PatternParser(std::string_view text) : text_(text) {}
+  constexpr explicit PatternParser(std::string_view text) : PatternText(text) {}
 
   constexpr Pattern parse() {
     const size_t syntax_end = text_.find(';');
@@ -83,68 +84,23 @@ class PatternParser {
   }
 
   constexpr void add_alternatives(Element& element, std::string_view list) {
-    PatternParser tokens(list);
+    PatternText tokens(list);
     while (tokens.skip_blanks(), tokens.at() != '\0') {
       tokens.expect('.');
       const std::string_view token = tokens.word();
       if (tokens.at() == '*') {
-        ++tokens.place_;
+        tokens.expect('*');
         add_family(element, token, tokens.word());
       } else {
         add_token(element, token);
       }
       tokens.skip_blanks();
-      if (tokens.at() == ',') ++tokens.place_;
+      if (tokens.at() == ',') tokens.expect(',');
     }
-  }
-
-  // One definition behind the syntax line: `.name = { ... };` or `.word .word & .name = { ... };`.
-  struct Definition {
-    std::string_view when;  // before the `&`, if there is one
-    std::string_view name;
-    std::string_view list;  // between the braces
-  };
-
-  constexpr Definition definition() {
-    Definition found;
-    const size_t start = place_;
-    const size_t end = text_.find('=', place_);
-    if (end == std::string_view::npos) throw "a list is defined with `=`";
-    const size_t condition = text_.substr(0, end).find('&', place_);
-    if (condition != std::string_view::npos) {
-      found.when = text_.substr(start, condition - start);
-      place_ = condition + 1;
-    }
-    skip_blanks(), expect('.');
-    found.name = word();
-    skip_blanks(), expect('=');
-    skip_blanks(), expect('{');
-    const size_t close = text_.find('}', place_);
-    if (close == std::string_view::npos) throw "a list ends with `}`";
-    found.list = text_.substr(place_, close - place_);
-    place_ = close + 1;
-    expect(';');
-    skip_blanks();
-    return found;
-  }
-
-  constexpr bool at_definition() {
-    skip_blanks();
-    return at() != '\0';
-  }
-
-  // The alternatives of a list, empty if there is none of this name.
-  constexpr std::string_view find_list(std::string_view name) const {
-    PatternParser rest(lists_);
-    while (rest.at_definition()) {
-      const Definition each = rest.definition();
-      if (each.when.empty() && each.name == name) return each.list;
-    }
-    return {};
   }
 
   constexpr void read_constraints() {
-    PatternParser rest(lists_);
+    PatternText rest(lists_);
     while (rest.at_definition()) {
       const Definition each = rest.definition();
       const int element = find_element(each.name);
@@ -408,69 +364,6 @@ class PatternParser {
     return kNowhere;
   }
 
-  // Text -----------------------------------------------------------------------------------------
-
-  static constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-  static constexpr bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  }
-
-  constexpr char at(size_t ahead = 0) const {
-    return place_ + ahead < text_.size() ? text_[place_ + ahead] : '\0';
-  }
-
-  // Letters, digits and `::` between them.
-  constexpr std::string_view word() {
-    const size_t start = place_;
-    while (true) {
-      if (is_letter(at()) || is_digit(at())) {
-        ++place_;
-      } else if (at() == ':' && at(1) == ':' && is_letter(at(2))) {
-        place_ += 2;
-      } else if (at() == ':' && at(1) == ':' && is_digit(at(2))) {
-        place_ += 2;
-      } else if (at() == ':' && is_digit(at(1)) && place_ > start && is_digit(text_[place_ - 1]) &&
-                 text_.substr(start, place_ - start).find("::") != std::string_view::npos) {
-        ++place_;  // `sp::2:4`
-      } else {
-        return text_.substr(start, place_ - start);
-      }
-    }
-  }
-
-  constexpr std::string_view digits() {
-    const size_t start = place_;
-    while (is_digit(at())) ++place_;
-    return text_.substr(start, place_ - start);
-  }
-
-  static constexpr int number(std::string_view digits) {
-    if (digits.empty()) throw "a number is expected";
-    int value = 0;
-    for (char c : digits) {
-      if (!is_digit(c)) throw "a number is expected";
-      value = value * 10 + (c - '0');
-    }
-    return value;
-  }
-
-  constexpr void expect(char c) {
-    if (at() != c) throw "a character is missing or too much";
-    ++place_;
-  }
-  constexpr void skip_blanks() {
-    while (at() == ' ') ++place_;
-  }
-  constexpr void skip_separators() {
-    while (at() == ' ' || at() == ',') ++place_;
-  }
-  constexpr void check_all_read() const {
-    if (place_ != text_.size()) throw "something stands behind the operands";
-  }
-
-  std::string_view text_;
-  std::string_view lists_;
-  size_t place_ = 0;
   Pattern pattern_;
 };
 

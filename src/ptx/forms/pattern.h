@@ -2,8 +2,7 @@
 // The notation of forms.def, parsed: the manual's syntax line, made exact.
 //
 //   add{.rnd}{.ftz}{.sat}.f32 d, a, b;          {x}   may be left out
-//   .rnd = { .rn, .rz, .rm, .rp };              .rnd  a list of alternatives, defined behind the
-//   `;`
+//   .rnd = { .rn, .rz, .rm, .rp };              .rnd  a list, defined behind the `;`
 //
 // Opcode. A dot-word is a type, a modifier, or the name of a list of either. Modifiers match as a
 // set (PTX allows any order, except that of two from one list), types as a sequence. A group

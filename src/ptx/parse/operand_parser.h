@@ -15,6 +15,8 @@ struct PendingName {
   uint32_t operand = 0;  // index into Function::operands
 };
 
+inline constexpr size_t kMostElements = 4096;  // of one vector or argument list
+
 class OperandParser {
  public:
   OperandParser(Context& context, Function& function, std::vector<PendingName>& pending)
