@@ -77,6 +77,8 @@ TEST(Convert, NanToInteger) {
   EXPECT_EQ(int_from_f32<uint64_t>(NAN, rz), uint64_t{1} << 63);
   EXPECT_EQ(int_from_f32<int64_t>(NAN, rz), INT64_MIN);
   EXPECT_EQ(int_from_f64<int32_t>(NAN, rz), INT32_MIN);
+  EXPECT_EQ(int_from_f64<int8_t>(NAN, rz), -128);
+  EXPECT_EQ(int_from_f64<uint16_t>(NAN, rz), 0x8000);
   EXPECT_EQ(int_from_f64<uint32_t>(NAN, rz), 0x80000000u);
   EXPECT_EQ(int_from_f64<uint64_t>(NAN, rz), uint64_t{1} << 63);
 }

@@ -221,10 +221,21 @@ inline uint64_t round_exact_to(const Format& format, const Exact& x, Rounding ro
   return sign | (low + (away ? 1 : 0));
 }
 
-// To f32, flushing before rounding if asked.
+// Whether a number is below a format's normal ones once rounded to its precision with a wider
+// exponent.
+inline bool is_tiny(const Format& format, const Exact& x, Rounding rounding) {
+  if (x.kind != Exact::Kind::kFinite) return false;
+  Format wide = format;
+  wide.exponent_bits += 1;
+  wide.bias = (1 << (wide.exponent_bits - 1)) - 1;
+  uint64_t code = round_exact_to(wide, x, rounding, 0);
+  code &= (uint64_t{1} << (wide.exponent_bits + wide.fraction_bits)) - 1;
+  return magnitude_of_code(wide, code) < Big(1, 1 - format.bias);
+}
+
+// To f32, flushing if asked.
 inline float round_exact(const Exact& x, Rounding rounding, bool ftz) {
-  bool tiny = x.kind == Exact::Kind::kFinite && x.magnitude < Big(1, -126);
-  if (ftz && tiny) return x.negative ? -0.0f : 0.0f;
+  if (ftz && is_tiny(kF32, x, rounding)) return x.negative ? -0.0f : 0.0f;
   return f32_of(static_cast<uint32_t>(round_exact_to(kF32, x, rounding, kNanF32)));
 }
 

@@ -11,12 +11,18 @@ namespace {
 
 float with_sign_of(double x) { return std::signbit(x) ? -0.0f : 0.0f; }
 
+// Whether x is below the normal numbers once rounded to 24 bits, the exponent without bound:
+// rounded far above where f32 ends.
+bool is_tiny(double x, Rounding rounding) {
+  return std::fabs(f32_from_f64(x * 0x1p100, {.rounding = rounding})) < 0x1p-26f;
+}
+
 // The one rounding to f32, from a number rounded to odd.
 float round_once(double x, FloatMode mode) {
   float r;
   if (std::isnan(x))
     r = f32_of(kNanF32);
-  else if (mode.ftz && std::fabs(x) < 0x1p-126)
+  else if (mode.ftz && std::fabs(x) < 0x1p-126 && is_tiny(x, mode.rounding))
     r = with_sign_of(x);
   else
     r = f32_from_f64(x, {.rounding = mode.rounding});

@@ -2,12 +2,14 @@
 // f32 instructions: add sub mul fma div sqrt rcp, min max, and the bit operations.
 //
 // Model: IEEE 754, with the corners of the H200: every NaN result is 7fffffff; .ftz flushes inputs
-// and results, keeping the sign, and decides *before* rounding whether a result is too small, so (1
-// - 2^-24) * 2^-126 gives 0 although it rounds to the smallest normal number. .rn is the host's own
-// operation. The directed modes go through an f64 whose last bit is sticky (round to odd), which
-// holds every information that one later rounding to 24 bits needs; no function touches the host's
-// rounding mode. Tested against exact integers in float32_test.cpp. PTX ISA "Floating Point
-// Instructions".
+// and results, keeping the sign, and a result is too small if it is after rounding to 24 bits with
+// an exponent that has no bound. So (1 - 2^-24) * 2^-126 gives 0 although an f32 would round it up
+// to the smallest normal number, and 2^-126 less a thousandth of that step does not.
+//
+// .rn is the host's own operation. The directed modes go through an f64 whose last bit is sticky
+// (round to odd), which holds every information that one later rounding to 24 bits needs; no
+// function touches the host's rounding mode. Tested against exact integers in float32_test.cpp and,
+// with results of an H200, in ptx_operations_test.cpp. PTX ISA "Floating Point Instructions".
 
 #include "arith/bits.h"
 
@@ -73,15 +75,14 @@ LW_INLINE float sqrt(float a, FloatMode mode) {
   return finish_rn(__builtin_sqrtf(a), mode);  // never small
 }
 
-// neg, abs: without .ftz a NaN keeps its payload and is quieted; with .ftz it becomes 7fffffff.
-LW_INLINE float quieted(float x) { return is_nan(x) ? f32_of(bits_of(x) | 0x00400000u) : x; }
+// neg, abs: additions on the device, so a NaN becomes 7fffffff.
 LW_INLINE float neg(float a, bool ftz) {
   float r = f32_of(bits_of(a) ^ kSignF32);
-  return ftz ? canonical_nan(flush(r)) : quieted(r);
+  return canonical_nan(ftz ? flush(r) : r);
 }
 LW_INLINE float abs(float a, bool ftz) {
   float r = f32_of(bits_of(a) & ~kSignF32);
-  return ftz ? canonical_nan(flush(r)) : quieted(r);
+  return canonical_nan(ftz ? flush(r) : r);
 }
 
 // copysign d, a, b: the sign of a on the magnitude of b; no NaN rule.
@@ -106,7 +107,7 @@ LW_INLINE constexpr int32_t total_order(uint32_t bits) {
 LW_INLINE float select_min_max(float a, float b, bool want_max, MinMaxMode mode) {
   if (mode.ftz) a = flush(a), b = flush(b);
   uint32_t sign = mode.xorsign_abs ? (bits_of(a) ^ bits_of(b)) & kSignF32 : 0;
-  if (mode.xorsign_abs) a = abs(a, false), b = abs(b, false);
+  if (mode.xorsign_abs) a = f32_of(bits_of(a) & ~kSignF32), b = f32_of(bits_of(b) & ~kSignF32);
   bool a_first = total_order(bits_of(a)) < total_order(bits_of(b));
   float r = a_first == want_max ? b : a;
   r = is_nan(a) ? b : is_nan(b) ? a : r;

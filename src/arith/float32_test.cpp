@@ -54,7 +54,7 @@ std::vector<FloatMode> all_modes() {
   return modes;
 }
 
-// The device's result of an exact number: flushed before rounding, rounded once, clamped.
+// The device's result of an exact number: flushed, rounded once, clamped.
 float expected(const Exact& value, FloatMode mode) {
   float r = round_exact(value, mode.rounding, mode.ftz);
   return mode.sat ? saturate(r) : r;
@@ -68,6 +68,8 @@ void compare_binary(Operation operation, Reference reference) {
   for (int i = 0; i < 12000; ++i) {
     float a = operands.next();
     float b = operands.next();
+    if (i % 8 == 0) b = 0x1p-126f / a;  // a product next to the smallest normal number
+    if (i % 8 == 1) a = 0x1p-126f * b;  // a quotient
     for (FloatMode mode : all_modes()) {
       float want =
           expected(reference(Exact(flushed(a, mode)), Exact(flushed(b, mode)), mode), mode);
@@ -118,14 +120,18 @@ TEST(Float32, FmaEqualsExactSumOfProduct) {
   }
 }
 
-// The smallest normal number is reached by rounding alone.
-TEST(Float32, FlushDecidesBeforeRounding) {
+// What rounds to 24 bits below the smallest normal number is flushed, though an f32 would hold it.
+TEST(Float32, FlushDecidesAfterUnboundedRounding) {
   float a = f32_of(0x3f7fffffu);
   float b = f32_of(0x00800000u);
   EXPECT_EQ(bits_of(mul(a, b, {.ftz = false})), 0x00800000u);
   EXPECT_EQ(bits_of(mul(a, b, {.ftz = true})), 0u);
   EXPECT_EQ(bits_of(mul(-a, b, {.ftz = true})), kSignF32);
   EXPECT_EQ(bits_of(fma(a, b, 0.0f, {.ftz = true})), 0u);
+  // 2^-126 less 2^-162: results of the H200.
+  float x = f32_of(0x14026e52u), y = f32_of(0x9a1ba40cu);
+  EXPECT_EQ(bits_of(fma(x, y, b, {.ftz = true})), 0x00800000u);
+  EXPECT_EQ(bits_of(fma(x, y, b, {Rounding::kTowardZero, true})), 0u);
 }
 
 TEST(Float32, MinMax) {
@@ -143,11 +149,13 @@ TEST(Float32, MinMax) {
   EXPECT_EQ(max(-3.0f, -2.0f, {.xorsign_abs = true}), 3.0f);
 }
 
-TEST(Float32, NegAbsKeepPayloadUnlessFlushing) {
-  EXPECT_EQ(bits_of(neg(f32_of(0x7f800001u), false)), 0xffc00001u);
-  EXPECT_EQ(bits_of(abs(f32_of(0xff800001u), false)), 0x7fc00001u);
-  EXPECT_EQ(bits_of(neg(f32_of(0x7f800001u), true)), kNanF32);
+TEST(Float32, NegAbsAreAdditionsToNans) {
+  for (bool ftz : {false, true}) {
+    EXPECT_EQ(bits_of(neg(f32_of(0x7f800001u), ftz)), kNanF32);
+    EXPECT_EQ(bits_of(abs(f32_of(0xffc00001u), ftz)), kNanF32);
+  }
   EXPECT_EQ(bits_of(neg(f32_of(0x00000001u), true)), kSignF32);
+  EXPECT_EQ(bits_of(neg(f32_of(0x00000001u), false)), 0x80000001u);
 }
 
 TEST(Float32, SaturateClearsNanAndNegativeZero) {

@@ -36,30 +36,30 @@ double with_rounding(Rounding rounding, Operation operation, Operands... operand
   return result;
 }
 
-double quieted(double x) { return f64_of(bits_of(x) | uint64_t{1} << 51); }
-
 }  // namespace
 
 double add_f64(double a, double b, Rounding rounding) {
-  if (is_nan(a)) return quieted(a);
   if (is_nan(b)) return quieted(b);
+  if (is_nan(a)) return quieted(a);
   return with_rounding(
       rounding, [](double x, double y) { return x + y; }, a, b);
 }
 
-double sub_f64(double a, double b, Rounding rounding) { return add_f64(a, neg_f64(b), rounding); }
+double sub_f64(double a, double b, Rounding rounding) {
+  return add_f64(a, neg_f64(b), rounding);  // which leaves a NaN's sign alone
+}
 
 double mul_f64(double a, double b, Rounding rounding) {
-  if (is_nan(a)) return quieted(a);
   if (is_nan(b)) return quieted(b);
+  if (is_nan(a)) return quieted(a);
   return with_rounding(
       rounding, [](double x, double y) { return x * y; }, a, b);
 }
 
 double fma_f64(double a, double b, double c, Rounding rounding) {
-  if (is_nan(a)) return quieted(a);
   if (is_nan(b)) return quieted(b);
   if (is_nan(c)) return quieted(c);
+  if (is_nan(a)) return quieted(a);
   return with_rounding(
       rounding, [](double x, double y, double z) { return std::fma(x, y, z); }, a, b, c);
 }
@@ -77,9 +77,9 @@ double sqrt_f64(double a, Rounding rounding) {
       rounding, [](double x) { return std::sqrt(x); }, a);
 }
 
-// As f32: one NaN loses, -0 < +0. Of two NaNs the first, unchanged.
+// As f32: one NaN loses, -0 < +0. Of two NaNs the second.
 static double min_max(double a, double b, bool want_max) {
-  if (is_nan(a)) return is_nan(b) ? a : b;
+  if (is_nan(a)) return is_nan(b) ? quieted(b) : b;
   if (is_nan(b)) return a;
   bool a_first = a < b || (a == b && std::signbit(a));
   return a_first == want_max ? b : a;

@@ -57,12 +57,17 @@ TEST(Float64, DirectedQuotientsAndRootsEncloseTheExactOnes) {
 TEST(Float64, Nans) {
   double first = f64_of(0x7ff0000000000001u), second = f64_of(0xfff8000000000002u);
   EXPECT_EQ(bits_of(add_f64(first, 1.0, Rounding::kUp)), 0x7ff8000000000001u);
-  EXPECT_EQ(bits_of(add_f64(first, second, Rounding::kNearestEven)), 0x7ff8000000000001u);
-  EXPECT_EQ(bits_of(sub_f64(1.0, second, Rounding::kNearestEven)), 0x7ff8000000000002u);
+  EXPECT_EQ(bits_of(add_f64(second, first, Rounding::kNearestEven)), 0x7ff8000000000001u);
+  EXPECT_EQ(bits_of(sub_f64(1.0, second, Rounding::kNearestEven)), bits_of(second));
+  double third = f64_of(0x7ff8000000000003u);
+  EXPECT_EQ(bits_of(fma_f64(first, 1.0, second, Rounding::kNearestEven)), bits_of(second));
+  EXPECT_EQ(bits_of(fma_f64(first, third, second, Rounding::kNearestEven)), bits_of(third));
+  EXPECT_EQ(bits_of(div_f64(third, second, Rounding::kNearestEven)), bits_of(third));
+  EXPECT_EQ(bits_of(neg_f64(first)), 0x7ff8000000000001u);
   EXPECT_EQ(bits_of(sub_f64(INFINITY, INFINITY, Rounding::kNearestEven)), 0xfff8000000000000u);
   EXPECT_EQ(min_f64(first, 1.0), 1.0);
   EXPECT_EQ(max_f64(1.0, second), 1.0);
-  EXPECT_EQ(bits_of(min_f64(first, second)), bits_of(first));
+  EXPECT_EQ(bits_of(min_f64(second, first)), 0x7ff8000000000001u);
   EXPECT_EQ(bits_of(min_f64(0.0, -0.0)), bits_of(-0.0));
   EXPECT_EQ(bits_of(max_f64(-0.0, 0.0)), 0u);
 }

@@ -146,11 +146,19 @@ uint16_t f16_from_f32(float x, Narrowing how) {
 uint16_t bf16_from_f32(float x, Narrowing how) {
   return static_cast<uint16_t>(narrow(kBf16, x, how, kNanF16));
 }
+// From f64 a NaN keeps its sign and the upper bits of its payload, quieted.
+static uint64_t shortened_nan(const Format& format, double x) {
+  uint64_t bits = bits_of(x);
+  uint64_t quiet = uint64_t{1} << (format.fraction_bits - 1);
+  uint64_t payload = (bits & ones(52)) >> (52 - format.fraction_bits);
+  uint64_t sign = bits >> 63 << (format.exponent_bits + format.fraction_bits);
+  return sign | infinity_code(format) | quiet | payload;
+}
 uint16_t f16_from_f64(double x, Narrowing how) {
-  return static_cast<uint16_t>(narrow(kF16, x, how, kNanF16));
+  return static_cast<uint16_t>(narrow(kF16, x, how, shortened_nan(kF16, x)));
 }
 uint16_t bf16_from_f64(double x, Narrowing how) {
-  return static_cast<uint16_t>(narrow(kBf16, x, how, kNanF16));
+  return static_cast<uint16_t>(narrow(kBf16, x, how, shortened_nan(kBf16, x)));
 }
 
 uint32_t tf32_from_f32(float x, Narrowing how) {
@@ -208,7 +216,11 @@ float f32_from_f64(double x, FloatMode mode) {
     r = static_cast<float>(x);
   else
     r = f32_of(static_cast<uint32_t>(narrow_finite(kF32, x, {.rounding = mode.rounding})));
-  if (mode.ftz && __builtin_fabs(x) < 0x1p-126) r = f32_of(bits_of(r) & kSignF32);
+  if (mode.ftz && __builtin_fabs(x) < 0x1p-126) {
+    // Too small after rounding to 24 bits with an exponent without bound (float32.h).
+    float unbounded = f32_from_f64(x * 0x1p100, {.rounding = mode.rounding});
+    if (__builtin_fabsf(unbounded) < 0x1p-26f) r = f32_of(bits_of(r) & kSignF32);
+  }
   return mode.sat ? saturate(r) : r;
 }
 

@@ -2,7 +2,7 @@
 // f16 and bf16 instructions on raw codes; the x2 forms apply them to both halves of a word.
 //
 // Model: one IEEE rounding to nearest even, NaN results 7fff. f16 `.ftz` flushes subnormal f16
-// inputs and results, before rounding, as f32 does; bf16 keeps subnormals. The whole-warp forms of
+// inputs and results, judged small as f32's are; bf16 keeps subnormals. The whole-warp forms of
 // the hot ones are in warp.h. Tested in half_test.cpp against exact integers, and over all codes of
 // one operand.
 

@@ -16,8 +16,8 @@ uint16_t rounded(const Format& format, const Exact& x) {
 }
 
 uint16_t rounded_f16_ftz(const Exact& x) {
-  bool tiny = x.kind == Exact::Kind::kFinite && x.magnitude < Big(1, -14);
-  return tiny ? (x.negative ? 0x8000 : 0) : rounded(kF16, x);
+  if (is_tiny(kF16, x, Rounding::kNearestEven)) return x.negative ? 0x8000 : 0;
+  return rounded(kF16, x);
 }
 
 constexpr Rounding kRn = Rounding::kNearestEven;
@@ -91,6 +91,7 @@ TEST(Half, MinMaxOrderZeros) {
   EXPECT_EQ(max_bf16(0x8000, 0x0000), 0x0000);
   EXPECT_EQ(max_f16(0x8001, 0xbc00, {.ftz = true}), 0x8000);
   EXPECT_EQ(min_f16(0xc200, 0x4000, {.xorsign_abs = true}), 0xc000);
+  EXPECT_EQ(min_f16(0xbdc4, 0xfc01, {.xorsign_abs = true}), 0x3dc4);  // the NaN's sign counts
 }
 
 TEST(Half, BothHalves) {

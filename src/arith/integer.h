@@ -251,6 +251,7 @@ LW_INLINE constexpr uint32_t bfind(Int a, bool shiftamt) {
 // fns.b32 d, mask, base, offset: the offset-th set bit counted from base (up for positive, down for
 // negative, base itself for 0); ffffffff if there is none.
 LW_INLINE constexpr uint32_t fns(uint32_t mask, uint32_t base, int32_t offset) {
+  if (offset == INT32_MIN) return 0;  // [H200]
   int step = offset < 0 ? -1 : 1;
   int64_t wanted = offset == 0 ? 1 : offset < 0 ? -int64_t{offset} : offset;
   if (base > 31 || (offset == 0 && ((mask >> base) & 1) == 0)) return 0xffffffffu;

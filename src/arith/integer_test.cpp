@@ -231,7 +231,7 @@ TEST(Integer, FindNthSet) {
   EXPECT_EQ(fns(0xaaaaaaaau, 2, 0), 0xffffffffu);
   EXPECT_EQ(fns(0xaaaaaaaau, 1, 0), 1u);
   EXPECT_EQ(fns(0xffffffffu, 32, 1), 0xffffffffu);
-  EXPECT_EQ(fns(0xffffffffu, 31, INT32_MIN), 0xffffffffu);
+  EXPECT_EQ(fns(0xffffffffu, 31, INT32_MIN), 0u);
 }
 
 TEST(Integer, Logic) {

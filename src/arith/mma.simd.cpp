@@ -304,9 +304,9 @@ void sum_tile(Registers a, Registers b, Registers c, void* const* d) {
 template <class Form>
 void run(const Mma&, Registers a, Registers b, Registers c, void* const* d) {
   constexpr MmaType kC = kHalf<Form::kBlockRules> ? MmaType::kF16 : MmaType::kF32;
-  Way way = std::max(
-      {way_of<Form::kA>(a, Form::kARegisters), way_of<Form::kB>(b, Form::kBRegisters),
-       way_of<kC>(c, kC == MmaType::kF16 ? 2 : 4)});
+  Way way =
+      std::max({way_of<Form::kA>(a, Form::kARegisters), way_of<Form::kB>(b, Form::kBRegisters),
+                way_of<kC>(c, kC == MmaType::kF16 ? 2 : 4)});
   if (way == Way::kSpecial) [[unlikely]]
     return sum_tile<Form, Way::kSpecial>(a, b, c, d);
   if constexpr (Form::kMayBeNarrow)

@@ -7,14 +7,12 @@ namespace lw::arith {
 
 class RandomBits {
  public:
-  explicit RandomBits(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
+  // Scrambled, so that neighbouring seeds are not the same sequence one step apart.
+  explicit RandomBits(uint64_t seed) : state_(mixed(seed + 1)) {}
 
   uint64_t next() {
     state_ += 0x9e3779b97f4a7c15u;
-    uint64_t x = state_;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
+    return mixed(state_);
   }
   uint32_t word() { return static_cast<uint32_t>(next() >> 32); }
   uint32_t below(uint32_t bound) { return static_cast<uint32_t>((next() >> 32) * bound >> 32); }
@@ -27,6 +25,12 @@ class RandomBits {
   }
 
  private:
+  static uint64_t mixed(uint64_t x) {
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+  }
+
   uint64_t state_;
 };
 
