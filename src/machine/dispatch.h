@@ -67,6 +67,11 @@ template <void (*body)(const Op&, Warp&)>
 inline constexpr Handlers plain_handlers{&run_plain<body, Mode::full>,
                                          &run_plain<body, Mode::masked>};
 
+// An `.aligned` instruction: as above, but Warp::require_aligned may park the lanes.
+template <void (*body)(const Op&, Warp&)>
+inline constexpr Handlers aligned_handlers{&run_plain<body, Mode::full>,
+                                           &run_plain<body, Mode::masked>, true};
+
 // An instruction that may change or park the running lanes: `body` returns the Op to go on with, or
 // null if the lanes were parked or the run has ended. To wait: `warp.block(resume, wait)`, then
 // return null.

@@ -26,6 +26,7 @@
 #include "base/ids.h"
 #include "diagnose/diagnostic.h"
 #include "machine/async.h"
+#include "machine/come_back.h"
 #include "machine/cta.h"
 #include "machine/fault.h"
 #include "machine/launch.h"
@@ -126,6 +127,7 @@ class Machine {
                        base::LaneMask asking);
   void lanes_exited(Warp& warp, base::LaneMask lanes);
   void count_ready(int change) { ready_ctas_ += change; }
+  ComeBack& come_back() { return come_back_; }
   // griddepcontrol.launch_dependents: the CTA allows the next launch of its stream to start.
   void trigger_dependents(Cta& cta);
   // Every launch before it in its stream has run to its end.
@@ -163,6 +165,7 @@ class Machine {
   std::vector<std::unique_ptr<AsyncOperation>> operations_;
   std::vector<AsyncOperation*> pending_;
   order::Engine* order_ = nullptr;
+  ComeBack come_back_;
   Policy* policy_ = nullptr;
   RunResult result_;
   bool ended_ = false;

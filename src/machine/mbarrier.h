@@ -113,6 +113,9 @@ class MbarrierTable {
     return search(begin, size);
   }
   std::span<const Entry> entries() const { return entries_; }
+  // All objects lie in [begin, end) of the shared memory; begin >= end if there are none.
+  uint32_t begin() const { return begin_; }
+  uint32_t end() const { return end_; }
 
  private:
   const Entry* search(uint32_t begin, uint32_t size) const;

@@ -29,6 +29,11 @@ std::optional<uint32_t> shared_offset(const Op& op, Warp& warp, const AddressOpe
   const uint64_t address = address_of_lane(warp, operand, lane);
   const uint64_t in_window = operand.generic ? address - Memory::kSharedWindow : address;
   const uint64_t offset = in_window - program::kSharedBase;
+  if (in_window % alignment != 0) {
+    warp.fail_at(op, FaultKind::misaligned, fmt::format("not a multiple of {}", alignment),
+                 1u << lane, address, size);
+    return std::nullopt;
+  }
   if (offset >= warp.shared_bytes || size > warp.shared_bytes - offset) {
     warp.fail_at(
         op, FaultKind::out_of_bounds,
@@ -36,11 +41,6 @@ std::optional<uint32_t> shared_offset(const Op& op, Warp& warp, const AddressOpe
             ? "the generic address is not in shared memory"
             : fmt::format("outside the {} bytes of shared memory of the CTA", warp.shared_bytes),
         1u << lane, address, size);
-    return std::nullopt;
-  }
-  if (in_window % alignment != 0) {
-    warp.fail_at(op, FaultKind::misaligned, fmt::format("not a multiple of {}", alignment),
-                 1u << lane, address, size);
     return std::nullopt;
   }
   return static_cast<uint32_t>(offset);

@@ -276,9 +276,8 @@ TEST(AsynchronousCopy, MisuseIsAFault) {
   EXPECT_EQ(fault_of("@%first cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes "
                      "[tile], [%x], 16, [tile];"),
             "no valid mbarrier object is there");
-  EXPECT_EQ(fault_of("@%first cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes "
-                     "[bar], [%x], 16, [bar];"),
-            "the mbarrier object at shared address 0x1400: a bulk copy touches it (phase 0, 1 of 1 "
+  EXPECT_EQ(fault_of("@%first cp.async.ca.shared.global [bar], [%x], 4;"),
+            "the mbarrier object at shared address 0x1400: a copy writes over it (phase 0, 1 of 1 "
             "arrivals pending, 0 bytes pending)");
 }
 

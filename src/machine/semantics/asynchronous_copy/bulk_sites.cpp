@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "machine/semantics/asynchronous_copy/group_wait.h"
+#include "machine/semantics/telling.h"
 #include "order/engine.h"
 
 namespace lw::machine {
@@ -18,7 +19,8 @@ AddressOperand attached_address(const Op& op, const Warp& warp, uint32_t first_s
 
 bool is_free_of_objects(const Op& op, Warp& warp, uint32_t offset, uint32_t bytes, int lane) {
   const auto* object = warp.cta->sync.mbarriers.overlapping(offset, bytes);
-  if (object != nullptr) report(op, warp, *object, 1u << lane, "a bulk copy touches it");
+  if (object != nullptr) report(op, warp, *object, 1u << lane, "a bulk copy touches it",
+                               diagnose::RuleId::kE3);
   return object == nullptr;
 }
 
@@ -66,6 +68,7 @@ void GroupedStore::perform_write(Machine&) {
 void start_load(const Op& op, Warp& warp, int lane, MbarrierEntry& signal,
                 std::span<const order::AsyncAccess> accesses,
                 std::unique_ptr<SignalledLoad> operation) {
+  const Telling telling(op, warp);
   if (warp.order)
     operation->order_id =
         warp.order->bulk_load(*warp.order_warp, op.instruction, LaneId(static_cast<uint8_t>(lane)),
@@ -76,6 +79,7 @@ void start_load(const Op& op, Warp& warp, int lane, MbarrierEntry& signal,
 
 void start_store(const Op& op, Warp& warp, int lane, std::span<const order::AsyncAccess> accesses,
                  std::unique_ptr<GroupedStore> operation) {
+  const Telling telling(op, warp);
   if (warp.order)
     warp.order->bulk_store(*warp.order_warp, op.instruction, LaneId(static_cast<uint8_t>(lane)),
                            accesses);

@@ -17,6 +17,7 @@
 #include "machine/semantics/asynchronous_copy/group_wait.h"
 #include "machine/semantics/bind.h"
 #include "machine/semantics/parallel_synchronization/mbarrier_site.h"
+#include "machine/semantics/telling.h"
 #include "order/engine.h"
 
 namespace lw::machine {
@@ -83,7 +84,7 @@ bool prepare(const Op& op, Warp& warp, int lane, Copies& copies) {
   if (!offset) return false;
   const LaneMask only = 1u << lane;
   if (const auto* object = warp.cta->sync.mbarriers.overlapping(*offset, size)) {
-    report(op, warp, *object, only, "a copy writes over it");
+    report(op, warp, *object, only, "a copy writes over it", diagnose::RuleId::kE3);
     return false;
   }
   copies.to[lane] = *offset;
@@ -123,6 +124,7 @@ order::Addresses addresses(const std::array<Number, kWarpSize>& each, LaneMask l
 }
 
 void tell_order(const Op& op, Warp& warp, const Copies& copies) {
+  const Telling telling(op, warp);
   const auto size = static_cast<uint32_t>(op.immediate);
   for_each_value(
       warp.active, [&](int lane) { return copies.read[lane]; },

@@ -89,13 +89,17 @@ class Resolver {
 
   bool resolve(AccessSpace space, LaneMask lanes, uint64_t window) {
     LaneMask bad = 0;
+    LaneMask on_object = 0;
     for_each_lane(lanes, [&](int lane) {
       uint64_t address = lanes_.address[lane] - window;
       bytes_.at[lane] = find(space, address, lane);
       lanes_.place[lane] = space == AccessSpace::shared ? address - program::kSharedBase : address;
       if (bytes_.at[lane] == nullptr) bad |= 1u << lane;
+      else if (space == AccessSpace::shared && is_on_object(lanes_.place[lane]))
+        on_object |= 1u << lane;
     });
     if (bad != 0) return outside(bad, name(space));
+    if (on_object != 0) return touches_object(on_object);
     if (kind_ != order::Kind::kRead &&
         (space == AccessSpace::constant || space == AccessSpace::param))
       return read_only(lanes, name(space));
@@ -140,6 +144,18 @@ class Resolver {
     warp_.fail_at(op_, FaultKind::out_of_bounds,
                   fmt::format("{} bytes are accessed outside {}", shape_.bytes(), where), lanes,
                   lanes_.address[std::countr_zero(lanes)], shape_.bytes());
+    return false;
+  }
+  // No ordinary access may touch a live mbarrier object (rule MB-33).
+  bool is_on_object(uint64_t offset) const {
+    return warp_.cta->sync.mbarriers.overlapping(static_cast<uint32_t>(offset), shape_.bytes()) !=
+           nullptr;
+  }
+  bool touches_object(LaneMask lanes) {
+    warp_.fail_at(op_, FaultKind::mbarrier_misuse,
+                  "an ordinary access touches a live mbarrier object", lanes,
+                  lanes_.address[std::countr_zero(lanes)], shape_.bytes(),
+                  diagnose::RuleId::kE3);
     return false;
   }
   bool read_only(LaneMask lanes, std::string_view where) {

@@ -13,6 +13,7 @@
 #include "machine/each_lane.h"
 #include "machine/machine.h"
 #include "machine/semantics/bind.h"
+#include "machine/semantics/telling.h"
 #include "machine/sync_hooks.h"
 #include "order/engine.h"
 
@@ -103,6 +104,7 @@ void arrive(const Op& op, Warp& warp, uint32_t id, std::optional<uint32_t> threa
   const BarrierFault fault = barrier.arrive(arrival, cta.live_lanes);
   if (fault != BarrierFault::none)
     return warp.fail(op, FaultKind::barrier_misuse, misuse_text(fault, id, arrival, cta), lanes);
+  const Telling telling(op, warp);
   if (warp.order)
     warp.order->barrier_arrive(*warp.order_warp, op.instruction,
                                BarrierId(static_cast<uint8_t>(id)), order_kind(action), lanes);

@@ -118,6 +118,58 @@ DONE:
   EXPECT_EQ(test.words(0)[0], 5u);
 }
 
+// Lane 0 waits for the other warp inside the loop while the lanes beside it are back at its top.
+TEST(BarrierInstructions, AnElectedLaneMayWaitInsideALoop) {
+  TestKernel test(R"(.visible .entry k(.param .u64 out) {
+  .reg .b32 %t, %i, %parity;
+  .reg .b64 %p, %s;
+  .reg .pred %first, %other, %ok, %again;
+  .shared .align 8 .b64 bar;
+  ld.param.u64 %p, [out];
+  mov.u32 %t, %tid.x;
+  setp.eq.u32 %first, %t, 0;
+  setp.eq.u32 %other, %t, 32;
+  @%first mbarrier.init.shared.b64 [bar], 1;
+  mov.u32 %i, 0;
+LOOP:
+  bar.sync 0;
+  @%other mbarrier.arrive.shared.b64 %s, [bar];
+  @!%first bra JOIN;
+  and.b32 %parity, %i, 1;
+WAIT:
+  mbarrier.try_wait.parity.shared.b64 %ok, [bar], %parity;
+  @!%ok bra WAIT;
+JOIN:
+  add.u32 %i, %i, 1;
+  setp.lt.u32 %again, %i, 5;
+  @%again bra LOOP;
+  @%first st.global.u32 [%p], %i;
+  ret;
+})");
+  test.buffer(1);
+  test.run(1, 64);
+  EXPECT_EQ(test.words(0)[0], 5u);
+}
+
+TEST(BarrierInstructions, ThreadsMayLeaveByABranchToTheEnd) {
+  TestKernel test(R"(.visible .entry k(.param .u64 out) {
+  .reg .b32 %t;
+  .reg .b64 %p;
+  .reg .pred %late;
+  ld.param.u64 %p, [out];
+  mov.u32 %t, %tid.x;
+  setp.ge.u32 %late, %t, 40;
+  @%late bra END;
+  bar.sync 0;
+  st.global.u32 [%p], 6;
+END:
+  ret;
+})");
+  test.buffer(1);
+  test.run(1, 64);
+  EXPECT_EQ(test.words(0)[0], 6u);
+}
+
 TEST(BarrierInstructions, ThreadsThatExitDropOut) {
   TestKernel test(R"(.visible .entry k(.param .u64 out) {
   .reg .b32 %t;
@@ -156,7 +208,7 @@ TEST(BarrierInstructions, MisuseIsAFault) {
       fault_of("bar.arrive 1, 64; bar.arrive 1, 64;"),
       "barrier 1: more arrivals than the thread count allows (this thread count: 64); live in "
       "generation 0 with 64 threads");
-  EXPECT_EQ(fault_of("setp.lt.u32 %p, %t, 16;\n@%p bar.sync 0;"),
+  EXPECT_EQ(fault_of("setp.lt.u32 %p, %t, 16;\n@%p bar.sync 0;\nmov.u32 %w, %t;"),
             "not all threads of the warp execute it together");
 }
 

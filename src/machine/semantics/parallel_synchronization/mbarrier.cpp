@@ -10,6 +10,7 @@
 #include "machine/machine.h"
 #include "machine/semantics/bind.h"
 #include "machine/semantics/parallel_synchronization/mbarrier_site.h"
+#include "machine/semantics/telling.h"
 #include "order/engine.h"
 
 namespace lw::machine {
@@ -45,6 +46,7 @@ void for_each_object(const Op& op, Warp& warp, Body body) {
 // Tells the engine of arrivals that it has not heard of.
 void tell_arrivals(const Op& op, Warp& warp, const MbarrierEntry& entry, LaneMask lanes) {
   if (!warp.order || lanes == 0) return;
+  const Telling telling(op, warp);
   const order::Mbarrier place = place_of(*warp.cta, entry);
   const Ordering ordering = ordering_of(op);
   if (op.detail & kExpect)
@@ -129,8 +131,17 @@ bool place_is_free(const Op& op, Warp& warp, uint32_t offset, int lane) {
     table.remove(offset);
     return true;
   }
-  report(op, warp, *there, 1u << lane, "initialised while it is valid and in use");
+  report(op, warp, *there, 1u << lane, "initialised while it is valid and in use",
+         diagnose::RuleId::kE2);
   return false;
+}
+
+// Tells the warps where live objects lie, for the fast paths of loads and stores.
+void note_objects(Cta& cta) {
+  for (Warp& warp : cta.warps) {
+    warp.objects_begin = cta.sync.mbarriers.begin();
+    warp.objects_end = cta.sync.mbarriers.end();
+  }
 }
 
 void init_one(const Op& op, Warp& warp, int lane) {
@@ -141,13 +152,15 @@ void init_one(const Op& op, Warp& warp, int lane) {
   if (Mbarrier::check_count(count) != MbarrierFault::none)
     return warp.fail(op, FaultKind::mbarrier_misuse,
                      fmt::format("the count {} is outside 1..{}", count, Mbarrier::kMaxCount),
-                     1u << lane);
+                     1u << lane, diagnose::RuleId::kE2);
   if (!place_is_free(op, warp, *offset, lane)) return;
+  const Telling telling(op, warp);
   const MbarrierEntry& entry = warp.cta->sync.mbarriers.add(*offset, count, op.instruction);
   if (warp.order)
     warp.order->mbarrier_init(*warp.order_warp, op.instruction, 1u << lane,
                               place_of(*warp.cta, entry));
   draw(*warp.cta, entry);
+  note_objects(*warp.cta);
 }
 
 void run_init(const Op& op, Warp& warp) {
@@ -159,12 +172,15 @@ void run_init(const Op& op, Warp& warp) {
 void run_inval(const Op& op, Warp& warp) {
   for_each_object(op, warp, [&](MbarrierEntry& entry, LaneMask lanes) {
     if (!is_idle(*warp.cta, entry))
-      return report(op, warp, entry, lanes, "invalidated while it is in use");
-    if (lanes & (lanes - 1)) return report(op, warp, entry, lanes, "invalidated by several lanes");
+      return report(op, warp, entry, lanes, "invalidated while it is in use",
+                    diagnose::RuleId::kE8);
+    if (lanes & (lanes - 1)) return report(op, warp, entry, lanes, "invalidated by several lanes",
+                    diagnose::RuleId::kE8);
     if (warp.order)
       warp.order->mbarrier_inval(*warp.order_warp, op.instruction, lanes,
                                  place_of(*warp.cta, entry));
     warp.cta->sync.mbarriers.remove(entry.offset);
+    note_objects(*warp.cta);
   });
 }
 

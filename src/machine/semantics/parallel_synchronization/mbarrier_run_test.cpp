@@ -136,7 +136,11 @@ TEST(MbarrierInstructions, MisuseIsAFault) {
             object +
                 ": initialised while it is valid and in use (phase 0, 1 of 2 arrivals pending, "
                 "0 bytes pending)");
-  EXPECT_EQ(fault_of(1, "mbarrier.init.shared::cta.b64 [word], 0;"),
+  EXPECT_EQ(fault_of(1, "ld.shared.u32 %v, [bar+4];"),
+            "an ordinary access touches a live mbarrier object");
+  EXPECT_EQ(fault_of(1, "st.shared.u32 [bar], %v;"),
+            "an ordinary access touches a live mbarrier object");
+  EXPECT_EQ(fault_of(1, "mbarrier.init.shared::cta.b64 [bar], 0;"),
             "the count 0 is outside 1..1048575");
   EXPECT_EQ(fault_of(1, "mbarrier.arrive.shared::cta.b64 %s, [%a+4];"), "not a multiple of 8");
   EXPECT_EQ(fault_of(1,

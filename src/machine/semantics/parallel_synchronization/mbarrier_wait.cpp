@@ -13,6 +13,7 @@
 #include "machine/each_lane.h"
 #include "machine/machine.h"
 #include "machine/semantics/bind.h"
+#include "machine/semantics/telling.h"
 #include "order/engine.h"
 
 namespace lw::machine {
@@ -31,7 +32,7 @@ bool passes(const Op& op, Warp& warp, const MbarrierEntry& entry, int lane) {
   if (op.detail & kByParity) return entry.object.passes_parity(warp.lanes<uint32_t>(op.c)[lane]);
   const uint64_t state = warp.lanes<uint64_t>(op.c)[lane];
   const MbarrierFault fault = entry.object.check_state(state);
-  if (fault != MbarrierFault::none) report(op, warp, entry, 1u << lane, mbarrier_fault_text(fault));
+  if (fault != MbarrierFault::none) report(op, warp, entry, 1u << lane, mbarrier_fault_text(fault), diagnose::RuleId::kE5);
   return entry.object.passes_state(state);
 }
 
@@ -90,6 +91,7 @@ void bind(Decoder& decoder, bool by_parity, bool blocking) {
 void pass_wait(const Op& op, Warp& warp, base::LaneMask lanes, const MbarrierEntry& entry) {
   warp.set_predicate(op.d, lanes, lanes);
   const Ordering ordering = ordering_of(op);
+  const Telling telling(op, warp);
   if (warp.order)
     warp.order->mbarrier_wait(*warp.order_warp, op.instruction, lanes, place_of(*warp.cta, entry),
                               ordering.strength, ordering.scope);

@@ -16,6 +16,7 @@
 #include "machine/semantics/bind.h"
 #include "machine/semantics/parallel_synchronization/mbarrier_site.h"
 #include "machine/semantics/shared_place.h"
+#include "machine/semantics/telling.h"
 #include "order/engine.h"
 
 namespace lw::machine {
@@ -53,10 +54,12 @@ bool find_rows(const Op& op, Warp& warp, order::Kind kind, RowOffsets& rows) {
     if (!offset) return false;
     rows[lane] = *offset;
     if (const auto* object = warp.cta->sync.mbarriers.overlapping(*offset, kRowBytes)) {
-      report(op, warp, *object, 1u << lane, "a row of a matrix overlaps it");
+      report(op, warp, *object, 1u << lane, "a row of a matrix overlaps it",
+             diagnose::RuleId::kE3);
       return false;
     }
   }
+  const Telling telling(op, warp);
   if (warp.order)
     warp.order->matrix_rows(*warp.order_warp, op.instruction, warp.active,
                             count == kWarpSize ? base::kAllLanes : (1u << count) - 1, rows.data(),
@@ -112,16 +115,16 @@ void bind_move(Decoder& decoder, program::Handlers handlers, const ptx::Operand&
 
 void bind_ldmatrix(Decoder& decoder) {
   const auto registers = decoder.results(decoder.operand(0), Type::b32);
-  bind_move(decoder, plain_handlers<run_load>, decoder.operand(1), registers);
+  bind_move(decoder, aligned_handlers<run_load>, decoder.operand(1), registers);
 }
 
 void bind_stmatrix(Decoder& decoder) {
   const auto registers = decoder.sources(decoder.operand(1), Type::b32);
-  bind_move(decoder, plain_handlers<run_store>, decoder.operand(0), registers);
+  bind_move(decoder, aligned_handlers<run_store>, decoder.operand(0), registers);
 }
 
 void bind_movmatrix(Decoder& decoder) {
-  decoder.emit(plain_handlers<run_transpose>, decoder.result(decoder.operand(0), Type::b32),
+  decoder.emit(aligned_handlers<run_transpose>, decoder.result(decoder.operand(0), Type::b32),
                decoder.source(decoder.operand(1), Type::b32));
 }
 

@@ -120,7 +120,7 @@ void bind_dense(Decoder& decoder) {
   const Type c = decoder.type(3) == Type::f32 ? Type::f32 : register_type(decoder.type(3));
   add(decoder.sources(decoder.operand(3), c));
   add(decoder.results(decoder.operand(0), register_type(decoder.type(0))));
-  Op& op = decoder.emit(plain_handlers<run_mma>);
+  Op& op = decoder.emit(aligned_handlers<run_mma>);
   auto mma = std::make_shared<const arith::Mma>(*found);
   op.immediate = reinterpret_cast<uint64_t>(mma.get());
   op.detail = static_cast<uint16_t>(of_a | of_b << 8);
