@@ -2,6 +2,7 @@
 
 #include "program/immediate.h"
 #include "program/layout.h"
+#include "program/mentions.h"
 
 namespace lw::program {
 namespace {
@@ -53,6 +54,24 @@ Type BindContext::declared(const ptx::Operand& operand) const {
   bool is_register = operand.kind == OperandKind::reg || (operand.kind == OperandKind::address &&
                                                           operand.base == ptx::AddressBase::reg);
   return is_register ? function().registers[operand.id].type : Type::none;
+}
+
+void BindContext::count_names() {
+  names_.resize(code_.registers.size());
+  const Mentions mentions(module_, code_);
+  for (uint32_t i = 0; i < code_.instructions.size(); ++i)
+    mentions.visit(i, [&](uint32_t reg, bool) { ++names_[reg]; });
+}
+
+bool BindContext::is_named_elsewhere(const ptx::Operand& operand) {
+  if (names_.empty()) count_names();
+  bool named = false;
+  for_each_register(function(), operand, [&](const ptx::Operand& element) {
+    uint32_t first = code_.virtual_of(flat_->frame, element.reg());
+    uint32_t parts = slots_of(function().registers[element.id]);
+    for (uint32_t part = 0; part < parts; ++part) named = named || names_[first + part] > 1;
+  });
+  return named;
 }
 
 Slot BindContext::register_slot(const ptx::Operand& operand) const {

@@ -23,6 +23,7 @@ class BindContext final : public Decoder {
   std::span<const ptx::Operand> operands() const override;
   std::span<const ptx::Operand> elements(const ptx::Operand& operand) const override;
   ptx::Type declared(const ptx::Operand& operand) const override;
+  bool is_named_elsewhere(const ptx::Operand& operand) override;
   base::OpId id() const override { return base::OpId(flat_->place); }
   Slot source(const ptx::Operand& operand, ptx::Type type) override;
   Slot result(const ptx::Operand& operand, ptx::Type type) override;
@@ -42,6 +43,7 @@ class BindContext final : public Decoder {
   void parts(const ptx::Operand& operand, ptx::Type type, bool result,
              std::vector<Slot>& slots) override;
   const ptx::Function& function() const;
+  void count_names();
   Slot register_slot(const ptx::Operand& operand) const;
   Slot negated(Slot predicate);
   Slot special(ptx::SpecialRegister special, ptx::Type type);
@@ -54,6 +56,7 @@ class BindContext final : public Decoder {
   Environment& environment_;
   Program& program_;
   const FlatInstruction* flat_ = nullptr;
+  std::vector<uint32_t> names_;  // by VirtualId: how often it is named; counted when first asked
 };
 
 }  // namespace lw::program

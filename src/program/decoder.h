@@ -46,6 +46,9 @@ class Decoder {
   // Declared type of a register operand (Type::none: not a register). PTX of newer compilers
   // declares floats as .b32: only the width is to be trusted.
   virtual ptx::Type declared(const ptx::Operand& operand) const = 0;
+  // A register (or an element of a vector) is named by something besides this operand: if not, a
+  // result in it is never used.
+  virtual bool is_named_elsewhere(const ptx::Operand& operand) = 0;
   virtual base::OpId id() const = 0;
 
   const ptx::Operand& operand(size_t index) const { return operands()[index]; }

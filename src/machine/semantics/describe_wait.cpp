@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "machine/cta.h"
+#include "machine/semantics/parallel_synchronization/warp_meeting.h"
 #include "machine/sync_hooks.h"
 
 namespace lw::machine {
@@ -15,7 +16,7 @@ std::string describe_wait(const Cta& cta, const Warp& warp, const Group& group) 
     case Wait::Kind::async_group:
       return describe_async_group(warp, group);
     case Wait::Kind::warp_collective:
-      return fmt::format("the lanes {:#010x} of its warp to meet", wait.object);
+      return describe_meeting(warp, group);
     case Wait::Kind::cluster_barrier:
       return "the barrier of its cluster";
     case Wait::Kind::register_pool:

@@ -44,6 +44,13 @@ inline uint64_t in_register(uint64_t value, const IntegerPlace& place) {
   return extended(extended(value, place.type_bits, place.is_signed), place.register_bits, false);
 }
 
+// A source or result of at most 32 bits whose register may be a 64-bit one: the word to work with.
+// `finish_word` writes a result's word to its register, zero-extended.
+program::Slot word_source(program::Decoder& decoder, const ptx::Operand& operand, ptx::Type type);
+program::Slot word_result(program::Decoder& decoder, const ptx::Operand& operand, ptx::Type type);
+void finish_word(program::Decoder& decoder, const ptx::Operand& operand, ptx::Type type,
+                 program::Slot word);
+
 // The conversions that every kernel runs all the time.
 enum class HotConversion : uint8_t {
   widen_unsigned,  // 32 to 64 bits

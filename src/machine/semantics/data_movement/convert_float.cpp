@@ -131,9 +131,10 @@ void bind_floats(Decoder& decoder) {
   const Type to = decoder.type(0);
   const Type from = decoder.type(1);
   const uint16_t detail = encode_modifiers(decoder);
-  const Slot d = decoder.result(decoder.operand(0), to);
-  const Slot a = decoder.source(decoder.operand(1), from);
+  const Slot d = word_result(decoder, decoder.operand(0), to);
+  const Slot a = word_source(decoder, decoder.operand(1), from);
   decoder.emit(handlers_of_floats(to, from, detail), d, a).detail = detail;
+  finish_word(decoder, decoder.operand(0), to, d);
 }
 
 // --- integer to float ---
@@ -179,11 +180,9 @@ void run_from_integer(const Op& op, Warp& warp) {
   });
 }
 
-void bind_from_integer(Decoder& decoder) {
-  const Type to = decoder.type(0);
+void emit_from_integer(Decoder& decoder, Type to, Slot d) {
   const IntegerPlace from = integer_place(decoder, decoder.operand(1), decoder.type(1));
   const uint16_t detail = encode_modifiers(decoder);
-  const Slot d = decoder.result(decoder.operand(0), to);
   const Slot a = decoder.source(decoder.operand(1), decoder.type(1));
   const bool rounds_nearest = (detail & ~encode_mode({.ftz = true})) == 0;
   if (to == Type::f32 && from.type_bits == 32 && !from.wide && rounds_nearest)
@@ -193,6 +192,13 @@ void bind_from_integer(Decoder& decoder) {
   Op& op = decoder.emit(plain_handlers<run_from_integer>, d, a);
   op.detail = detail;
   op.immediate = encode_place(from) | uint64_t{static_cast<uint8_t>(to)} << 16;
+}
+
+void bind_from_integer(Decoder& decoder) {
+  const Type to = decoder.type(0);
+  const Slot d = word_result(decoder, decoder.operand(0), to);
+  emit_from_integer(decoder, to, d);
+  finish_word(decoder, decoder.operand(0), to, d);
 }
 
 // --- float to integer ---
@@ -242,7 +248,7 @@ void bind_to_integer(Decoder& decoder) {
   const IntegerPlace to = integer_place(decoder, decoder.operand(0), decoder.type(0));
   const FloatMode mode = float_mode(decoder);
   const Slot d = decoder.result(decoder.operand(0), decoder.type(0));
-  const Slot a = decoder.source(decoder.operand(1), from);
+  const Slot a = word_source(decoder, decoder.operand(1), from);
   // Flushing changes nothing in what is cut towards zero.
   if (from == Type::f32 && to.type_bits == 32 && !to.wide &&
       mode.rounding == arith::Rounding::kTowardZero)
@@ -266,9 +272,8 @@ void run_tf32(const Op& op, Warp& warp) {
 
 void bind_tf32(Decoder& decoder) {
   const Slot d = decoder.result(decoder.operand(0), Type::b32);
-  decoder
-      .emit(plain_handlers<run_tf32>, d, decoder.source(decoder.operand(1), Type::f32))
-      .detail = encode_modifiers(decoder);
+  const Slot a = word_source(decoder, decoder.operand(1), Type::f32);
+  decoder.emit(plain_handlers<run_tf32>, d, a).detail = encode_modifiers(decoder);
 }
 
 }  // namespace

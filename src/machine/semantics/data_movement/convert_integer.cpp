@@ -112,6 +112,24 @@ IntegerPlace integer_place(const Decoder& decoder, const ptx::Operand& operand, 
   return place;
 }
 
+Slot word_source(Decoder& decoder, const ptx::Operand& operand, Type type) {
+  const Slot slot = decoder.source(operand, type);
+  if (ptx::bits_of(type) > 32 || !decoder.is_wide(operand)) return slot;
+  const Slot word = decoder.temporary(Type::b32);
+  decoder.emit(hot_conversion(HotConversion::narrow), word, slot);
+  return word;
+}
+
+Slot word_result(Decoder& decoder, const ptx::Operand& operand, Type type) {
+  if (ptx::bits_of(type) > 32 || !decoder.is_wide(operand)) return decoder.result(operand, type);
+  return decoder.temporary(Type::b32);
+}
+
+void finish_word(Decoder& decoder, const ptx::Operand& operand, Type type, Slot word) {
+  if (ptx::bits_of(type) > 32 || !decoder.is_wide(operand)) return;
+  decoder.emit(hot_conversion(HotConversion::widen_unsigned), decoder.result(operand, type), word);
+}
+
 void bind_cvt_int_int(Decoder& decoder) {
   const IntegerPlace to = integer_place(decoder, decoder.operand(0), decoder.type(0));
   const IntegerPlace from = integer_place(decoder, decoder.operand(1), decoder.type(1));

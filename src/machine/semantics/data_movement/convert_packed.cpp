@@ -9,6 +9,7 @@
 #include "machine/dispatch.h"
 #include "machine/each_lane.h"
 #include "machine/semantics/bind.h"
+#include "machine/semantics/data_movement/convert.h"
 #include "machine/semantics/floating_point/modes.h"
 #include "machine/semantics/whole_warp.h"
 
@@ -124,21 +125,24 @@ void bind_from_f32(Decoder& decoder) {
   Handlers handlers = plain_handlers<run_from_f32>;
   if (detail == 0 && to == Type::f16x2) handlers = whole_warp<arith::warp_f16x2_from_f32, 2>;
   if (detail == 0 && to == Type::bf16x2) handlers = whole_warp<arith::warp_bf16x2_from_f32, 2>;
-  const Slot d = decoder.result(decoder.operand(0), container(to));
-  const Slot a = decoder.source(decoder.operand(1), Type::f32);
+  const Slot d = word_result(decoder, decoder.operand(0), container(to));
+  const Slot a = word_source(decoder, decoder.operand(1), Type::f32);
   Op& op = decoder.emit(handlers, d, a, decoder.source(decoder.operand(2), Type::f32));
   op.detail = detail;
   op.immediate = static_cast<uint64_t>(to);
+  finish_word(decoder, decoder.operand(0), container(to), d);
 }
 
 void bind_from_pair(Decoder& decoder) {
   const Type to = decoder.type(0);
   const Type from = decoder.type(1);
-  const Slot d = decoder.result(decoder.operand(0), container(to));
-  const Slot a = decoder.source(decoder.operand(1), container(from));
+  if (decoder.operands().size() > 2) return decoder.not_modelled("a scale factor");
+  const Slot d = word_result(decoder, decoder.operand(0), container(to));
+  const Slot a = word_source(decoder, decoder.operand(1), container(from));
   Op& op = decoder.emit(plain_handlers<run_from_pair>, d, a);
   op.detail = encode_narrowing(decoder);
   op.immediate = static_cast<uint64_t>(to) | static_cast<uint64_t>(from) << 8;
+  finish_word(decoder, decoder.operand(0), container(to), d);
 }
 
 }  // namespace
@@ -150,6 +154,9 @@ void bind_cvt_f32_ue8m0x2(Decoder& decoder) { bind_from_f32(decoder); }
 void bind_cvt_f16x2_fp8x2(Decoder& decoder) { bind_from_pair(decoder); }
 void bind_cvt_fp8x2_f16x2(Decoder& decoder) { bind_from_pair(decoder); }
 void bind_cvt_fp6x2_f16x2(Decoder& decoder) { bind_from_pair(decoder); }
+void bind_cvt_f16x2_fp6x2(Decoder& decoder) { bind_from_pair(decoder); }
+void bind_cvt_bf16x2_fp8x2(Decoder& decoder) { bind_from_pair(decoder); }
+void bind_cvt_fp8x2_bf16x2(Decoder& decoder) { bind_from_pair(decoder); }
 void bind_cvt_bf16x2_ue8m0x2(Decoder& decoder) { bind_from_pair(decoder); }
 void bind_cvt_ue8m0x2_bf16x2(Decoder& decoder) { bind_from_pair(decoder); }
 

@@ -222,6 +222,27 @@ TEST(Convert, SixAndFourBitsAndScales) {
       "sm_100a");
 }
 
+TEST(Convert, PairsOfShortFormatsAndBf16) {
+  expect_words(
+      {
+          {"cvt.rn.satfinite.e4m3x2.bf16x2 %h0, %a; cvt.u32.u16 %d, %h0;", 0x3f80c000, 0x38c0},
+          {"mov.b32 {%h0, %h1}, %a; cvt.rn.bf16x2.e4m3x2 %d, %h0;", 0x38c0, 0x3f80c000},
+          {"cvt.rn.satfinite.e2m3x2.f16x2 %h0, %a; cvt.u32.u16 %d, %h0;", 0x3c00bc00, 0x0828},
+      },
+      "sm_100a");
+}
+
+TEST(Convert, FloatsInWiderRegisters) {
+  expect_wides({
+      {"mov.b64 %wd, -1; cvt.rn.f32.f64 %wd, %wa;", bits(0.5), bits(0.5f)},
+      {"cvt.f64.f32 %wd, %wa;", 0xabcd000000000000 | bits(0.5f), bits(0.5)},
+      {"cvt.rzi.s32.f32 %d, %wa; cvt.u64.u32 %wd, %d;", 0xab00000000000000 | bits(7.5f), 7},
+      {"cvt.rn.f32.s32 %wd, %a;", 3, bits(3.0f)},
+      {"mov.b64 %wd, -1; cvt.rn.f16.f32 %wd, %a;", bits(1.0f), 0x3c00},
+      {"mov.b32 %d, -1; cvt.rn.f16.f32 %d, %a; cvt.u64.u32 %wd, %d;", bits(1.0f), 0x3c00},
+  });
+}
+
 TEST(Convert, Pack) {
   LaneKernel kernel(R"(
     cvt.pack.sat.s16.s32 %r0, %a, %b;

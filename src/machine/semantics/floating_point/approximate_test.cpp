@@ -60,6 +60,19 @@ TEST(SpecialFunctions, OnlyLanesThatRun) {
   EXPECT_EQ(d[1], bits(8.0f));
 }
 
+TEST(LeastAndGreatest, OfThree) {
+  const auto three = [](const std::string& form) {
+    LaneKernel kernel(form + " %d, %a, %b, %c;", "sm_100a");
+    kernel.a.assign(32, bits(1.0f));
+    kernel.b.assign(32, bits(-3.0f));
+    kernel.c.assign(32, bits(2.0f));
+    return kernel.run()[0];
+  };
+  EXPECT_EQ(three("min.f32"), bits(-3.0f));
+  EXPECT_EQ(three("max.f32"), bits(2.0f));
+  EXPECT_EQ(three("max.abs.f32"), bits(3.0f));
+}
+
 TEST(Division, OfF32) {
   EXPECT_EQ(compute("div.rn.f32 %d, %a, %b", 1.0f, 3.0f), 0x3eaaaaabu);
   EXPECT_EQ(compute("div.rz.f32 %d, %a, %b", 1.0f, 3.0f), 0x3eaaaaaau);

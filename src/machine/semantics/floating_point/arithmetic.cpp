@@ -139,20 +139,26 @@ constexpr uint16_t kNan = 2;
 constexpr uint16_t kXorSign = 4;
 constexpr uint16_t kMax = 8;
 constexpr uint16_t kThree = 16;
+constexpr uint16_t kAbs = 32;  // of the operands: with three of them only
 
 uint16_t min_max_detail(const Decoder& decoder, bool want_max) {
+  bool three = decoder.operands().size() > 3;
   return static_cast<uint16_t>((decoder.has(Mod::ftz) ? kFtz : 0) |
                                (decoder.has(Mod::NaN) ? kNan : 0) |
                                (decoder.has(Mod::xorsign) ? kXorSign : 0) | (want_max ? kMax : 0) |
-                               (decoder.operands().size() > 3 ? kThree : 0));
+                               (three ? kThree : 0) | (three && decoder.has(Mod::abs) ? kAbs : 0));
 }
 
 void run_min_max(const Op& op, Warp& warp) {
   MinMaxMode mode{(op.detail & kFtz) != 0, (op.detail & kNan) != 0, (op.detail & kXorSign) != 0};
   bool want_max = op.detail & kMax;
+  auto operand = [&](Slot slot, int lane) {
+    float x = f32(warp, slot, lane);
+    return op.detail & kAbs ? arith::abs(x, false) : x;
+  };
   for_each_lane(warp.active, [&](int lane) {
-    float r = arith::select_min_max(f32(warp, op.a, lane), f32(warp, op.b, lane), want_max, mode);
-    if (op.detail & kThree) r = arith::select_min_max(r, f32(warp, op.c, lane), want_max, mode);
+    float r = arith::select_min_max(operand(op.a, lane), operand(op.b, lane), want_max, mode);
+    if (op.detail & kThree) r = arith::select_min_max(r, operand(op.c, lane), want_max, mode);
     write(warp, op.d, lane, r);
   });
 }

@@ -2,7 +2,7 @@
 //
 // The lanes of a warp go one after another, in order of their numbers; a real GPU promises no order
 // among them. The arithmetic is that of the bulk reductions (bulk_reduce.h). Sums of f32 in global
-// memory flush subnormals, those in shared memory keep them [H200].
+// memory flush subnormals unless `.noftz` is given, those in shared memory keep them [H200].
 //
 // Op: a the address, `immediate` its displacement, `detail` the shape of data_movement/access.h, so
 // that `locate` finds the bytes; at `more` the slots of the results (atom), then of the operands,
@@ -43,10 +43,11 @@ void compare_and_swap(const Place& place, const Bytes& expected, const Bytes& re
     std::memcpy(place.memory, replacement.data(), place.bytes);
 }
 
+// f32_ftz: flushes in global memory.
 template <ReduceOp op, ReduceType type>
 void reduce(const Place& place, const Bytes& operand, const Bytes&) {
-  ReduceType kind = type;
-  if (type == ReduceType::f32 && !place.shared) kind = ReduceType::f32_ftz;
+  const bool keeps = type == ReduceType::f32_ftz && place.shared;
+  const ReduceType kind = keeps ? ReduceType::f32 : type;
   reduce_elements(place.memory, operand.data(), place.bytes, op, kind);
 }
 
@@ -129,14 +130,14 @@ ReduceOp reduce_op(const Decoder& decoder) {
   return decoder.has(Mod::_or) ? ReduceOp::or_bits : ReduceOp::xor_bits;
 }
 
-ReduceType reduce_type(Type type) {
-  switch (ptx::element_of(type)) {
+ReduceType reduce_type(const Decoder& decoder) {
+  switch (ptx::element_of(decoder.type())) {
     case Type::f16:
       return ReduceType::f16;
     case Type::bf16:
       return ReduceType::bf16;
     case Type::f32:
-      return ReduceType::f32;
+      return decoder.has(Mod::noftz) ? ReduceType::f32 : ReduceType::f32_ftz;
     case Type::f64:
       return ReduceType::f64;
     case Type::s32:
@@ -168,9 +169,12 @@ Handlers reduction(ReduceType type, bool returns) {
       return handlers_of<reduce<op, ReduceType::bf16>, 1>(returns);
     case ReduceType::f64:
       return handlers_of<reduce<op, ReduceType::f64>, 1>(returns);
-    default:
+    case ReduceType::f32:
       return handlers_of<reduce<op, ReduceType::f32>, 1>(returns);
+    case ReduceType::f32_ftz:
+      break;
   }
+  return handlers_of<reduce<op, ReduceType::f32_ftz>, 1>(returns);
 }
 
 Handlers reduction(ReduceOp op, ReduceType type, bool returns) {
@@ -240,22 +244,25 @@ void emit(Decoder& decoder, Handlers handlers, Layout layout) {
   decoder.attach(op, slots);
 }
 
+// An atom whose result nobody uses is a reduction: the old value decides nothing (rule D-5).
+bool returns_value(Decoder& decoder) { return decoder.is_named_elsewhere(decoder.operand(0)); }
+
 void bind_exchange_or_reduction(Decoder& decoder) {
-  const bool returns = decoder.operand(0).kind != ptx::OperandKind::sink;
+  const bool returns = returns_value(decoder);
   const Handlers handlers =
       decoder.has(Mod::exch)
           ? handlers_of<exchange, 1>(returns)
-          : reduction(reduce_op(decoder), reduce_type(decoder.type()), returns);
+          : reduction(reduce_op(decoder), reduce_type(decoder), returns);
   emit(decoder, handlers, {returns, 1, 1});
 }
 
 void bind_cas(Decoder& decoder) {
-  const bool returns = decoder.operand(0).kind != ptx::OperandKind::sink;
+  const bool returns = returns_value(decoder);
   emit(decoder, handlers_of<compare_and_swap, 2>(returns), {returns, 1, 2});
 }
 
 void bind_reduction(Decoder& decoder) {
-  emit(decoder, reduction(reduce_op(decoder), reduce_type(decoder.type()), false), {false, 0, 1});
+  emit(decoder, reduction(reduce_op(decoder), reduce_type(decoder), false), {false, 0, 1});
 }
 
 }  // namespace
@@ -265,10 +272,14 @@ void bind_atom_b128(Decoder& decoder) { bind_exchange_or_reduction(decoder); }
 void bind_atom_f16(Decoder& decoder) { bind_exchange_or_reduction(decoder); }
 void bind_atom_vector(Decoder& decoder) { bind_exchange_or_reduction(decoder); }
 void bind_atom_vector_f16(Decoder& decoder) { bind_exchange_or_reduction(decoder); }
+void bind_atom_f32_noftz(Decoder& decoder) { bind_exchange_or_reduction(decoder); }
+void bind_atom_vector_noftz(Decoder& decoder) { bind_exchange_or_reduction(decoder); }
 void bind_atom_cas(Decoder& decoder) { bind_cas(decoder); }
 void bind_atom_cas_b128(Decoder& decoder) { bind_cas(decoder); }
 void bind_red(Decoder& decoder) { bind_reduction(decoder); }
 void bind_red_f16(Decoder& decoder) { bind_reduction(decoder); }
+void bind_red_f32_noftz(Decoder& decoder) { bind_reduction(decoder); }
+void bind_red_vector_noftz(Decoder& decoder) { bind_reduction(decoder); }
 void bind_red_vector(Decoder& decoder) { bind_reduction(decoder); }
 void bind_red_vector_f16(Decoder& decoder) { bind_reduction(decoder); }
 

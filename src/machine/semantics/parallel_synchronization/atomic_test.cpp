@@ -114,6 +114,24 @@ TEST(Atom, FloatsFlushInGlobalMemoryOnly) {
   EXPECT_EQ(kernel.memory[4], bits(3.0f));
 }
 
+TEST(Atom, FloatsThatKeepSubnormals) {
+  LaneKernel kernel(R"(
+    setp.eq.u32 %p0, %lane, 0;
+    @!%p0 bra done;
+    red.global.add.noftz.f32 [%bytes], 0f00000003;
+    atom.global.add.noftz.f32 %d, [%bytes], 0f00000001;
+    mov.b32 %r0, 2;
+    red.global.add.noftz.v2.f32 [%bytes+8], {%r0, %r0};
+    atom.global.add.noftz.v2.f32 {%r1, %r2}, [%bytes+8], {%r0, %r0};
+  done:)",
+                    "sm_90a");
+  kernel.memory = {4, 0, 1, 2};
+  EXPECT_EQ(kernel.run()[0], 7u);
+  EXPECT_EQ(kernel.memory[0], 8u);
+  EXPECT_EQ(kernel.memory[2], 5u);
+  EXPECT_EQ(kernel.memory[3], 6u);
+}
+
 TEST(Atom, Halves) {
   LaneKernel kernel(R"(
     setp.eq.u32 %p0, %lane, 0;

@@ -9,8 +9,9 @@
 namespace lw::machine {
 namespace {
 
-bool waits_for(const Group& group, LaneMask mask, const Op& op) {
-  return group.wait.kind == Wait::Kind::warp_collective && group.wait.object == mask &&
+// `object`: a member mask, or what lanes at an `.aligned` instruction wait for (warp.cpp).
+bool waits_for(const Group& group, uint64_t object, const Op& op) {
+  return group.wait.kind == Wait::Kind::warp_collective && group.wait.object == object &&
          group.at->full == op.full && group.at->detail == op.detail;
 }
 
@@ -31,6 +32,15 @@ void let_go(const Op& op, Warp& warp, LaneMask mask) {
   });
 }
 
+// All are there.
+void hold(const Op& op, Warp& warp, Meets what, Perform perform, const Meeting& meeting) {
+  if (warp.order && what == Meets::memory)
+    warp.order->warp_sync(*warp.order_warp, op.instruction, meeting.lanes());
+  else if (warp.order)
+    warp.order->warp_meet(*warp.order_warp, meeting.lanes());
+  perform(meeting, warp);
+}
+
 void meet_with(const Op& op, Warp& warp, Meets what, Perform perform, LaneMask mask,
                LaneMask lanes) {
   if (lanes & ~mask)
@@ -42,17 +52,19 @@ void meet_with(const Op& op, Warp& warp, Meets what, Perform perform, LaneMask m
     return warp.block_lanes(
         lanes, &op,
         {.kind = Wait::Kind::warp_collective, .object = mask, .instruction = op.instruction});
-  if (warp.order && what == Meets::memory)
-    warp.order->warp_sync(*warp.order_warp, op.instruction, meeting.lanes());
-  else if (warp.order)
-    warp.order->warp_meet(*warp.order_warp, meeting.lanes());
-  perform(meeting, warp);
+  hold(op, warp, what, perform, meeting);
   if (meeting.parts().size() > 1) let_go(op, warp, mask);
 }
 
 }  // namespace
 
 const Op* meet(const Op& op, Warp& warp, Meets what, Perform perform) {
+  if (is_complete(op, warp)) {
+    Meeting meeting;
+    meeting.add(&op, warp.active);
+    hold(op, warp, what, perform, meeting);
+    return &op + 1;
+  }
   const uint32_t* masks = warp.lanes<uint32_t>(op.c);
   for_each_value(
       warp.active, [&](int lane) { return masks[lane]; },
@@ -90,10 +102,10 @@ LaneMask gather_predicate(const Meeting& meeting, const Warp& warp, Slot Op::* s
 
 std::string describe_meeting(const Warp& warp, const Group& group) {
   const auto mask = static_cast<LaneMask>(group.wait.object);
-  const Meeting meeting = gather_parts(*group.at, warp, mask, group.lanes);
-  const LaneMask missing = mask & warp.live & ~meeting.lanes();
-  return fmt::format("threads of member mask 0x{:08x}: lanes 0x{:08x} have not come", mask,
-                     missing);
+  LaneMask missing = mask & warp.live & ~group.lanes;
+  for (const Group& other : warp.parked)
+    if (waits_for(other, group.wait.object, *group.at)) missing &= ~other.lanes;
+  return fmt::format("lanes {:#010x} of its warp, to execute the instruction together", missing);
 }
 
 }  // namespace lw::machine

@@ -27,8 +27,8 @@ namespace lw::machine {
 class Meeting {
  public:
   struct Part {
-    const Op* op = nullptr;
-    LaneMask lanes = 0;
+    const Op* op;
+    LaneMask lanes;
   };
 
   void add(const Op* op, LaneMask lanes) {
