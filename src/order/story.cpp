@@ -158,7 +158,7 @@ void StoryLog::tell(const Doing& doing, ObjectId earlier, Race& race, std::vecto
   if (!is_watched(race.space, owner, race.address, race.address + race.bytes)) return;
   const bool known = std::any_of(stories.begin(), stories.end(), [&](const Story& story) {
     return story.race.earlier.op == race.earlier.op && story.race.later.op == race.later.op &&
-           story.race.space == race.space;
+           story.race.space == race.space && story.race.rule == race.rule;
   });
   if (known) return;
   Story story;
