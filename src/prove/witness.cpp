@@ -16,6 +16,9 @@ constexpr uint32_t kMostRuns = 8;        // of one finding
 constexpr size_t kPairsTried = 4;        // instruction pairs, in the order of the finding
 constexpr uint64_t kLaterInstances = 2;  // executions after the first instance
 
+// A held run that is longer than this has lost its way out of a loop.
+uint64_t step_limit(uint64_t plain_steps) { return 16 * plain_steps + 1'000'000; }
+
 bool is_asynchronous(Agent agent) {
   return agent == Agent::kCpAsync || agent == Agent::kBulkLoad || agent == Agent::kBulkStore;
 }
@@ -90,6 +93,7 @@ void find_witness(const casefile::Inputs& inputs, const RunPlan& plan, const Run
                   RaceFinding& finding) {
   RunPlan held = plan;
   held.order.reset();
+  held.machine.step_limit = step_limit(plain.result.reach.instructions);
   for (const Hold& hold : candidates(finding)) {
     held.holds = plan.holds;
     held.holds.push_back(hold);
@@ -97,7 +101,7 @@ void find_witness(const casefile::Inputs& inputs, const RunPlan& plan, const Run
     ++finding.schedules_tried;
     Witness witness{hold, run.fates.back(), changed_outputs(inputs, plain, run), std::nullopt};
     if (run.result.fault && !plain.result.fault) witness.fault = run.result.fault;
-    if (witness.fate != schedule::HoldFate::met) continue;
+    if (witness.fate != schedule::HoldFate::met || run.result.not_analysed) continue;
     if (witness.changed.empty() && !witness.fault) continue;
     finding.witness = std::move(witness);
     return;
