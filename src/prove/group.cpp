@@ -190,13 +190,7 @@ std::vector<RaceFinding> group_races(const Facts& facts, const Run& told) {
 }
 
 bool all_told(const Facts& facts, const Facts& told) {
-  const auto is_told = [&](const RaceGroup& group) {
-    return std::ranges::any_of(told.stories, [&](const order::Story& story) {
-      return story.race.space == group.first.space &&
-             story.race.earlier.op == group.first.earlier.op &&
-             story.race.later.op == group.first.later.op;
-    });
-  };
+  const auto is_told = [&](const RaceGroup& group) { return story_of(group, told) != nullptr; };
   const size_t watched = std::min(facts.races.size(), kMostWatches);
   return std::all_of(facts.races.begin(), facts.races.begin() + static_cast<ptrdiff_t>(watched),
                      is_told);
