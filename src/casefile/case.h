@@ -61,6 +61,7 @@ struct Buffer {
   int64_t low = -8;
   int64_t high = 8;
   uint64_t seed = 0;
+  Place file_place;
   std::string file;      // .npy or .safetensors
   std::string file_key;  // tensor inside a .safetensors file
   std::optional<Tail> tail;

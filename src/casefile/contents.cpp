@@ -73,10 +73,11 @@ uint64_t made_up(const Buffer& buffer, uint64_t index) {
 }
 
 std::optional<std::vector<uint8_t>> read_file(const Buffer& buffer, diagnose::Emitter& emitter) {
-  std::optional<ArrayFile> array = read_array(buffer.file, buffer.file_key, buffer.place, emitter);
+  std::optional<ArrayFile> array =
+      read_array(buffer.file, buffer.file_key, buffer.file_place, emitter);
   if (!array) return std::nullopt;
   if (array->bytes.size() != buffer.size_bytes()) {
-    emitter.emit({buffer.place,
+    emitter.emit({buffer.file_place,
                   fmt::format("buffer `{}` has {} bytes ({} of {}), but `{}` holds {} ({} of {})",
                               buffer.name, buffer.size_bytes(), dtype_name(buffer.dtype),
                               fmt::join(buffer.shape, "x"), buffer.file, array->bytes.size(),

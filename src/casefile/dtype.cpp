@@ -72,6 +72,12 @@ std::optional<Dtype> find_dtype(std::string_view name) {
 
 std::string_view dtype_name(Dtype dtype) { return row(dtype).name; }
 
+std::vector<std::string> dtype_names() {
+  std::vector<std::string> names;
+  for (const Row& r : kRows) names.emplace_back(r.name);
+  return names;
+}
+
 uint32_t dtype_bytes(Dtype dtype) { return row(dtype).bytes; }
 
 NumberKind number_kind(Dtype dtype) { return row(dtype).kind; }

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace lw::casefile {
 
@@ -33,6 +35,7 @@ enum class NumberKind : uint8_t { signed_integer, unsigned_integer, real };
 
 std::optional<Dtype> find_dtype(std::string_view name);
 std::string_view dtype_name(Dtype dtype);
+std::vector<std::string> dtype_names();
 uint32_t dtype_bytes(Dtype dtype);
 NumberKind number_kind(Dtype dtype);  // b8..b128 count as unsigned
 

@@ -164,6 +164,7 @@ class Builder {
     } else {
       const size_t mark = word.rfind('#');
       buffer.data = DataKind::file;
+      buffer.file_place = buffer.place;
       buffer.file = word.substr(0, mark);
       if (mark != std::string::npos) buffer.file_key = word.substr(mark + 1);
       return buffer.file.ends_with(".npy") || buffer.file.ends_with(".safetensors");

@@ -29,7 +29,7 @@ void read_dtype(Fields& fields, Buffer& buffer) {
     buffer.dtype = *dtype;
   } else {
     fields.emit(fields.place("dtype"), fmt::format("there is no element type `{}`", name),
-                "write one of i8-i64, u8-u64, f16, bf16, f32, f64, e4m3, e5m2, b8-b128");
+                "write " + list_words(dtype_names()));
   }
 }
 
@@ -60,6 +60,7 @@ void read_file(Fields& fields, const std::string& case_path, Buffer& buffer) {
                 "keep one of them");
   }
   buffer.data = DataKind::file;
+  buffer.file_place = fields.place("file");
   const size_t mark = file.rfind('#');
   if (mark != std::string::npos) buffer.file_key = file.substr(mark + 1);
   buffer.file = beside(case_path, file.substr(0, mark));

@@ -102,7 +102,7 @@ TEST(Flags, MakeTheSameCase) {
   EXPECT_EQ(parts->buffers[0].element_count(), 1024u);
   EXPECT_EQ(parts->buffers[0].data, DataKind::normal);
   EXPECT_EQ(parts->buffers[0].seed, 7u);
-  EXPECT_EQ(parts->launches[0].args[1].name, "arg0");
+  EXPECT_EQ(parts->launches[0].args[1].name, "arg1");
   EXPECT_EQ(parts->launches[0].args[2].bits, 8u);
 }
 

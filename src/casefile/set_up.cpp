@@ -16,7 +16,7 @@ using diagnose::Emitter;
 using machine::Machine;
 
 // How far a pointer that nobody described may be followed.
-constexpr uint64_t kOpenBufferLimit = uint64_t{1} << 30;
+constexpr uint64_t kOpenBufferLimit = uint64_t{1} << 28;
 
 machine::Dim3 narrow(const Dim3& wide) {
   return {static_cast<uint32_t>(wide.x), static_cast<uint32_t>(wide.y),
@@ -49,6 +49,7 @@ class Builder {
     const machine::BufferId id = memory().add_buffer(buffer.name, buffer.size_bytes());
     result_.buffers.push_back(id);
     std::byte* bytes = memory().bytes(id).data();
+    if (contents.empty()) memory().set_unwritten(id);
     if (!contents.empty()) {
       std::memcpy(bytes, contents.data(), contents.size());
     } else if (fill_ != 0) {
@@ -67,9 +68,15 @@ class Builder {
     if (own.empty()) {
       machine::LaunchRequest request = plain_request(launch, *kernel, module);
       request.parameters = parameter_block(launch, parameters);
-      result_.machine->launch(std::move(request), own);
+      const bool launched = result_.machine->launch(std::move(request), own).has_value();
+      if (launched) check_static_shared(launch, inputs_.modules[kernel->module], own);
     }
     forward(own, launch);
+  }
+
+  void check_static_shared(const Launch& launch, const ptx::Module& module, Emitter& own) {
+    const auto& program = result_.machine->launches().back()->program;
+    if (program) check_shared_memory(launch, module, program->static_shared_bytes, own);
   }
 
   // What the machine itself refuses has no place in the case: it is the launch's.

@@ -19,6 +19,7 @@ constexpr uint64_t kMostGridYZ = 65535;
 constexpr uint64_t kMostThreads = 1024;
 constexpr uint64_t kMostBlockZ = 64;
 constexpr uint64_t kMostClusterCtas = 16;
+constexpr uint32_t kFirstWithClusters = 90;
 constexpr uint64_t kRegistersPerSm = 65536;
 constexpr uint64_t kMostRegisters = 255;
 
@@ -130,6 +131,12 @@ class LaunchCheck {
       return;
     }
     const Dim3 cluster = launch_.cluster.value_or(required);
+    if (sm_ < kFirstWithClusters && cluster.count() > 1) {
+      emit(launch_.cluster_place,
+           fmt::format("a cluster of {} CTAs on sm_{}", text_of(cluster), sm_),
+           "clusters need `.target sm_90` or later");
+      return;
+    }
     const Dim3& grid = launch_.grid;
     if (cluster.x == 0 || cluster.y == 0 || cluster.z == 0 || cluster.x > kMostClusterCtas ||
         cluster.y > kMostClusterCtas || cluster.z > kMostClusterCtas ||
@@ -270,6 +277,20 @@ std::optional<Kernel> find_kernel(const Case& parts, const std::vector<ptx::Modu
 void check_launch(const Launch& launch, const Kernel& kernel, const ptx::Module& module,
                   Emitter& emitter) {
   LaunchCheck(launch, kernel, module, emitter).run();
+}
+
+void check_shared_memory(const Launch& launch, const ptx::Module& module, uint64_t static_bytes,
+                         Emitter& emitter) {
+  const uint32_t sm = sm_number(module);
+  const uint64_t most = most_shared_bytes(sm);
+  if (launch.shared > most || launch.shared + static_bytes <= most) return;
+  emitter.emit(
+      {launch.shared_place,
+       fmt::format("{} bytes of dynamic and {} of static shared memory; a CTA of sm_{} has "
+                   "at most {}",
+                   launch.shared, static_bytes, sm, most),
+       {},
+       "give a smaller `shared`"});
 }
 
 void check_arguments(const Case& parts, const Launch& launch,

@@ -26,6 +26,10 @@ std::optional<Kernel> find_kernel(const Case& parts, const std::vector<ptx::Modu
 void check_launch(const Launch& launch, const Kernel& kernel, const ptx::Module& module,
                   diagnose::Emitter& emitter);
 
+// The same once the kernel's own shared variables are laid out.
+void check_shared_memory(const Launch& launch, const ptx::Module& module, uint64_t static_bytes,
+                         diagnose::Emitter& emitter);
+
 // Number and sizes of the arguments.
 void check_arguments(const Case& parts, const Launch& launch,
                      const std::vector<program::Parameter>& parameters, diagnose::Emitter& emitter);

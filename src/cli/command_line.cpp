@@ -123,6 +123,13 @@ void add_check(CLI::App& app, Options& options) {
   command->add_flag("--quiet", options.quiet, "one line a case");
 }
 
+// A first word that is no command: the library would only say that a command is missing.
+bool is_unknown_command(int argc, char** argv, const CLI::App& app) {
+  if (argc < 2 || argv[1][0] == '-') return false;
+  return app.get_subcommands([&](const CLI::App* command) { return command->check_name(argv[1]); })
+      .empty();
+}
+
 int parse_error(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
   fmt::print(stderr,
@@ -149,6 +156,12 @@ int run_command_line(int argc, char** argv) {
       ->required();
   app.add_subcommand("explain", "what a rule of the rule book says")
       ->add_option("rule", rule, "as in B-1");
+  if (is_unknown_command(argc, argv, app)) {
+    fmt::print(stderr,
+               "latewarp: there is no command `{}`; write check, run, coverage or explain\n",
+               argv[1]);
+    return kExitBadInput;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

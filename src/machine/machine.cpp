@@ -31,8 +31,11 @@ void Machine::prepare(Policy& policy, order::Engine* engine) {
     if (!watched.empty()) launch->program = decode(launch->request, watched);
   }
   if (order_ == nullptr) return;
-  for (const Memory::Buffer& buffer : memory_.buffers())
-    order_->declare_buffer(buffer.address, buffer.size);
+  const auto buffers = memory_.buffers();
+  for (uint32_t i = 0; i < buffers.size(); ++i) {
+    const uint64_t bytes = memory_.limit(BufferId(i));
+    if (bytes > 0) order_->declare_buffer(buffers[i].address, bytes, buffers[i].written);
+  }
 }
 
 bool Machine::is_done() const {

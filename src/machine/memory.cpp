@@ -34,6 +34,8 @@ BufferId Memory::add_buffer(std::string name, uint64_t size) {
   buffer.data = map(size);
   buffers_.push_back(std::move(buffer));
   limits_.push_back(size);
+  first_ = buffers_.data();
+  count_ = buffers_.size();
   return BufferId(static_cast<uint32_t>(buffers_.size() - 1));
 }
 
@@ -78,8 +80,12 @@ RegionKind Memory::kind(uint64_t address) {
   }
 }
 
-bool Memory::grow(Buffer& buffer, uint64_t end) {
-  uint64_t limit = limits_[static_cast<size_t>(&buffer - buffers_.data())];
+bool Memory::grow(uint64_t address, uint64_t size) {
+  std::optional<BufferId> id = find(address);
+  if (!id) return false;
+  Buffer& buffer = buffers_[id->value];
+  uint64_t limit = limits_[id->value];
+  uint64_t end = (address & (kRegionBytes - 1)) + size;
   if (!buffer.grows || end > limit) return false;
   buffer.size = std::min(limit, std::max(std::bit_ceil(end), kPage));
   return true;

@@ -42,6 +42,7 @@ class Memory {
     std::byte* data = nullptr;
     bool grows = false;     // size follows the accesses, up to a limit
     bool variable = false;  // a `.global` variable
+    bool written = true;    // its bytes have a value when the run starts
   };
 
   Memory() = default;
@@ -52,6 +53,10 @@ class Memory {
   // Zero-filled.
   BufferId add_buffer(std::string name, uint64_t size);
   BufferId add_variable(std::string name, uint64_t size);  // a `.global` variable
+  // Nobody wrote it yet: reads of it before the kernel's writes are told to the order engine.
+  void set_unwritten(BufferId id) { buffers_[id.value].written = false; }
+  // The most bytes that a buffer can come to have.
+  uint64_t limit(BufferId id) const { return limits_[id.value]; }
   // A buffer whose size is not known: it reads 0 and grows up to `limit` bytes.
   BufferId add_growing(std::string name, uint64_t limit);
 
@@ -63,22 +68,27 @@ class Memory {
   static RegionKind kind(uint64_t address);
 
   // The `size` bytes at a global address, or null if any of them is outside its buffer.
-  [[gnu::always_inline]] std::byte* resolve(uint64_t address, uint64_t size) {
+  std::byte* resolve(uint64_t address, uint64_t size) {
+    if (std::byte* bytes = peek(address, size)) return bytes;
+    return grow(address, size) ? peek(address, size) : nullptr;
+  }
+  // The same without letting a buffer grow.
+  [[gnu::always_inline]] std::byte* peek(uint64_t address, uint64_t size) const {
     uint64_t region = (address >> kRegionBits) - kFirstBuffer;
-    if (region >= buffers_.size()) return nullptr;
-    Buffer& buffer = buffers_[region];
+    if (region >= count_) return nullptr;
+    const Buffer& buffer = first_[region];
     uint64_t offset = address & (kRegionBytes - 1);
-    if (offset + size > buffer.size && !grow(buffer, offset + size)) [[unlikely]]
-      return nullptr;
-    return buffer.data + offset;
+    return offset + size > buffer.size ? nullptr : buffer.data + offset;
   }
   uint64_t bytes_in_use() const;
 
  private:
-  bool grow(Buffer& buffer, uint64_t end);
+  bool grow(uint64_t address, uint64_t size);
 
   std::vector<Buffer> buffers_;   // index: region - kFirstBuffer
   std::vector<uint64_t> limits_;  // bytes mapped
+  const Buffer* first_ = nullptr;  // buffers_, as `peek` wants it
+  uint64_t count_ = 0;
 };
 
 }  // namespace lw::machine

@@ -50,19 +50,6 @@ class NotingPolicy final : public machine::Policy {
   size_t stories_ = 0;
 };
 
-void declare_buffers(const casefile::Inputs& inputs, const casefile::SetUp& set_up,
-                     order::Engine& engine) {
-  std::vector<bool> written(set_up.machine->memory().buffers().size(), true);
-  for (size_t i = 0; i < set_up.buffers.size(); ++i) {
-    written[set_up.buffers[i].value] = !inputs.contents[i].empty();
-  }
-  for (size_t i = 0; i < written.size(); ++i) {
-    const machine::Memory::Buffer& buffer = set_up.machine->memory().buffers()[i];
-    const uint64_t bytes = buffer.grows ? machine::Memory::kRegionBytes : buffer.size;
-    engine.declare_buffer(buffer.address, bytes, written[i]);
-  }
-}
-
 }  // namespace
 
 void Diary::note(base::CtaId cta, base::WarpId warp, base::OpId instruction, uint64_t n) {
@@ -82,7 +69,6 @@ Run run_case(const casefile::Inputs& inputs, casefile::SetUp set_up, const RunPl
   machine::Machine& machine = *run.set_up.machine;
   std::optional<order::Engine> engine;
   if (plan.order) engine.emplace(*plan.order, &machine.order_values());
-  if (engine) declare_buffers(inputs, run.set_up, *engine);
 
   schedule::Scheduler scheduler(make_chooser(plan.schedule), plan.holds, plan.watched);
   NotingPolicy policy(scheduler, run.diary, plan);

@@ -67,7 +67,7 @@ class JsonReport {
   Json party(const order::Party& who) {
     Json json = {{"access", access_word(who.kind)}};
     json.update(place(who.op));
-    json["agent"] = names_.agent(who);
+    json["agent"] = names_.agent(who, true);
     json["cta"] = who.cta.value;
     json["warp"] = who.warp.value;
     json["lanes"] = fmt::format("{:#010x}", who.lanes);

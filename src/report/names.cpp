@@ -98,12 +98,12 @@ std::string Names::warp(base::CtaId cta, base::WarpId warp) {
   return text;
 }
 
-std::string Names::agent(const order::Party& party) {
+std::string Names::agent(const order::Party& party, bool lanes) {
   if (party.agent == Agent::kHost) return "the host, before the launch";
   const std::string who = warp(party.cta, party.warp);
   const std::string_view issued = issued_word(party.agent);
   if (!issued.empty()) return fmt::format("{} that {} issued", issued, who);
-  if (std::has_single_bit(party.lanes)) {
+  if (lanes && std::has_single_bit(party.lanes)) {
     return fmt::format("lane {} of {}", std::countr_zero(party.lanes), who);
   }
   return who;

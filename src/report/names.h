@@ -39,7 +39,8 @@ class Names {
   std::string role(base::CtaId cta, base::WarpId warp);
   std::string warp(base::CtaId cta, base::WarpId warp);  // "warp 3 (K1)", with the CTA if not 0
   // "warp 3 (K1)", "lane 5 of warp 0", "the bulk copy that warp 26 (TMA) issued".
-  std::string agent(const order::Party& party);
+  // Lanes are named where `lanes`: two lanes of one warp have to be told apart.
+  std::string agent(const order::Party& party, bool lanes);
   std::string object(const prove::Object& object);  // "s_tile", or what a store writes
   std::string address(order::Space space, const prove::Object& object, uint64_t address);
 

@@ -132,21 +132,26 @@ class TextReport {
                      tag),
                 color_);
     const prove::RacePair& pair = finding.pairs.front();
-    block.site(names_.site(pair.first().op), done(pair.first(), false, finding.hazard));
-    block.site(names_.site(pair.second().op), done(pair.second(), true, finding.hazard));
+    const bool reads = finding.hazard == prove::Hazard::read_after_write;
+    const std::string_view over = reads ? "written" : "overwritten";
+    block.site(names_.site(pair.first().op), done(pair.first(), "written", one_warp(pair)));
+    block.site(names_.site(pair.second().op), done(pair.second(), over, one_warp(pair)));
     block.line(missing_edge(finding, names_));
     block.line(others(finding));
     witness(finding, block);
     return block.close() + repeat(finding) + "\n";
   }
 
+  // Lanes of one warp race with each other.
+  static bool one_warp(const prove::RacePair& pair) {
+    return pair.first().cta == pair.second().cta && pair.first().warp == pair.second().warp;
+  }
+
   // "read by warp 3 (K1), 3rd time"
-  std::string done(const order::Party& party, bool second, prove::Hazard hazard) {
-    std::string_view word = party.kind == order::Kind::kRead ? "read" : "written";
+  std::string done(const order::Party& party, std::string_view write_word, bool lanes) {
+    std::string_view word = party.kind == order::Kind::kRead ? "read" : write_word;
     if (party.kind == order::Kind::kAtomic) word = "changed atomically";
-    if (second && hazard != prove::Hazard::read_after_write && word == "written")
-      word = "overwritten";
-    std::string text = fmt::format("{} by {}", word, names_.agent(party));
+    std::string text = fmt::format("{} by {}", word, names_.agent(party, lanes));
     if (party.execution > 0) text += fmt::format(", {} time", ordinal(party.execution));
     return text;
   }
@@ -192,7 +197,10 @@ class TextReport {
         fmt::format("{} of {} output words change", counted(changed), counted(words));
     if (shown.fault) outcome = "the run ends with an error: " + fault_words(*shown.fault, names_);
     block.line(color_.yellow("witness") +
-               fmt::format(": {}: {}", hold_words(shown.hold, names_), outcome));
+               fmt::format(": {}: {}",
+                           hold_words(shown.hold, names_,
+                                      names_.site(finding.pairs.front().first().op).file),
+                           outcome));
     for (const prove::ChangedOutput& output : shown.changed)
       block.line(change_words(output, names_));
   }
@@ -230,8 +238,7 @@ class TextReport {
     const diagnose::Rule& rule = diagnose::rule(error.rule);
     Block block(head(fmt::format("error: {}", rule.catches), fmt::format("rule {}", rule.id)),
                 color_);
-    block.site(names_.site(error.party.op),
-               done(error.party, false, prove::Hazard::write_after_write));
+    block.site(names_.site(error.party.op), done(error.party, "written", true));
     block.line(fmt::format("seen {}", error.count == 1 ? "once" : counted(error.count) + " times"));
     return block.close() + "\n";
   }
@@ -240,8 +247,7 @@ class TextReport {
     Block block(
         head("error in all schedules: outputs depend on bytes that nobody wrote", "rule E-20"),
         color_);
-    block.site(names_.site(finding.read.party.op),
-               done(finding.read.party, false, prove::Hazard::read_after_write));
+    block.site(names_.site(finding.read.party.op), done(finding.read.party, "written", true));
     block.line("two runs that differ only in what was there before give different outputs");
     for (const prove::ChangedOutput& output : finding.changed)
       block.line(change_words(output, names_));

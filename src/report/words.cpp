@@ -68,9 +68,9 @@ std::string_view milestone_words(schedule::Moment moment) {
   return moment == schedule::Moment::read_done ? "has read its source" : "has written its result";
 }
 
-std::string held_words(const schedule::Point& point, Names& names) {
+std::string held_words(const schedule::Point& point, Names& names, std::string_view file) {
   const std::string who = point_words(point, names);
-  const std::string line = names.line_text(point.instruction, {});
+  const std::string line = names.line_text(point.instruction, file);
   if (point.moment == schedule::Moment::execution) {
     return fmt::format("hold {} before {} ({} time)", who, line, ordinal(point.n));
   }
@@ -78,9 +78,9 @@ std::string held_words(const schedule::Point& point, Names& names) {
                      ordinal(point.n), milestone_words(point.moment));
 }
 
-std::string until_words(const schedule::Point& point, Names& names) {
+std::string until_words(const schedule::Point& point, Names& names, std::string_view file) {
   const std::string who = point_words(point, names);
-  const std::string line = names.line_text(point.instruction, {});
+  const std::string line = names.line_text(point.instruction, file);
   if (point.moment == schedule::Moment::execution) {
     return fmt::format("until {} has passed {} ({} time)", who, line, ordinal(point.n));
   }
@@ -104,7 +104,7 @@ std::string unforced_text(const order::Unforced& unforced, Names& names) {
           ? fmt::format("named barrier {}, generation {}", unforced.object, unforced.generation)
           : fmt::format("the object at {:#x}, phase {}", unforced.object, unforced.generation);
   auto party = [&](const order::Party& who) {
-    return fmt::format("{} at {}", names.agent(who), names.line_text(who.op, {}));
+    return fmt::format("{} at {}", names.agent(who, false), names.line_text(who.op, {}));
   };
   return fmt::format("{} of CTA {}: nothing keeps {} behind {}", object, unforced.cta.value,
                      party(unforced.second), party(unforced.first));
@@ -215,8 +215,9 @@ std::string missing_edge(const RaceFinding& finding, Names& names) {
                      names.line_text(finding.common.later_op, {}), after);
 }
 
-std::string hold_words(const schedule::Hold& hold, Names& names) {
-  return fmt::format("{} {}", held_words(hold.held, names), until_words(hold.until, names));
+std::string hold_words(const schedule::Hold& hold, Names& names, std::string_view file) {
+  return fmt::format("{} {}", held_words(hold.held, names, file),
+                     until_words(hold.until, names, file));
 }
 
 std::string_view fate_words(schedule::HoldFate fate) {

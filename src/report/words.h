@@ -20,7 +20,8 @@ std::string headline(const prove::RaceFinding& finding, Names& names);
 std::string missing_edge(const prove::RaceFinding& finding, Names& names);
 
 // "hold warp 3 (K1) before line 212 (3rd time) until warp 1 (K1) has passed line 171 (4th time)"
-std::string hold_words(const schedule::Hold& hold, Names& names);
+// Lines of `file` are named without it.
+std::string hold_words(const schedule::Hold& hold, Names& names, std::string_view file = {});
 std::string_view fate_words(schedule::HoldFate fate);
 
 // "`out`: 12 of 1,024 words change, first [5] 1.25 -> 7"
