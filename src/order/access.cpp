@@ -1,10 +1,9 @@
-// Accesses of common shape, the fast paths of the engine, and the general entry.
+// Accesses of any shape; lanes in a row are in row.cpp.
 
 #include "base/check.h"
 #include "order/core.h"
 #include "order/ladder.h"
 #include "order/shape.h"
-#include "order/spread.h"
 
 namespace lw::order {
 namespace {
@@ -24,107 +23,6 @@ Doing doing_of(Core& core, Warp& warp, const Deed& deed, const Shape& shape, Spa
   return doing;
 }
 
-// The general path of one block for lanes in a row.
-template <bool kWrites>
-[[gnu::noinline]] void touch_slowly(Core& core, Warp& warp, ObjectId id, uint32_t code, Space space,
-                                    LaneMask lanes, Block& block, Cells cells) {
-  Doing doing{core, warp};
-  doing.id = id;
-  doing.key = warp.key | code;
-  doing.space = space;
-  doing.lanes = lanes;
-  doing.serial = core.findings.facts().accesses;
-  kWrites ? write_block(doing, block, cells) : read_block(doing, block, cells);
-}
-
-// Lanes in a row, at `base` + lane << shift.
-struct RowAccess {
-  Core& core;
-  Warp& warp;
-  OpId op;
-  ObjectId id;
-  uint32_t code;
-  LaneMask lanes;
-  uint64_t base;
-  int shift;
-};
-
-template <Space kSpace, bool kWrites>
-LW_ALWAYS_INLINE void touch_row(const RowAccess& row, Block& block, uint64_t at, int cell_shift,
-                                CellMask cells) {
-  const Who who = who_is(row.warp, row.id, row.code, true);
-  const auto slow = [&] {
-    touch_slowly<kWrites>(row.core, row.warp, row.id, row.code, kSpace, row.lanes, block,
-                          {at, cell_shift, cells});
-  };
-  if (kWrites) {
-    write_fast<kSpace>(row.core.objects, who, block, cells, slow);
-  } else {
-    read_fast<kSpace>(row.core.objects, who, block, cells, slow);
-  }
-}
-
-// The lanes from the one whose bytes begin at `from`, which may lie before lane 0's.
-LaneMask window(LaneMask lanes, uint64_t base, uint64_t from, int shift) {
-  const int64_t first = static_cast<int64_t>(from - base) >> shift;
-  if (first <= -kWarpSize || first >= kWarpSize) return 0;
-  return first >= 0 ? lanes >> first : lanes << -first;
-}
-
-// Lanes of less than a cell: through the fine blocks.
-template <Space kSpace, bool kWrites>
-void narrow(const RowAccess& row, Region& region, uint64_t begin, uint64_t end) {
-  for (uint64_t at = begin & ~uint64_t{31}; at < end; at += 32) {
-    const CellMask cells = spread(window(row.lanes, row.base, at, row.shift), row.shift);
-    if (cells == 0) continue;
-    Block& fine = row.core.shadow.fine(*region.at(at), static_cast<int>(at >> 5 & 3));
-    touch_row<kSpace, kWrites>(row, fine, at, kFine, cells);
-  }
-}
-
-[[gnu::noinline]] ObjectId new_row_object(Core& core, Warp& warp, OpId op, Kind kind, uint64_t base,
-                                          int shift) {
-  return core.object(warp, {op, kind}, affine_shape(base, shift));
-}
-
-[[gnu::noinline]] void log_row(const RowAccess& row, Space space) {
-  Doing doing{row.core, row.warp};
-  doing.id = row.id;
-  doing.space = space;
-  row.core.story->access(doing,
-                         each_of(Addresses::contiguous(row.base), row.lanes, 1u << row.shift));
-}
-
-template <Space kSpace, bool kWrites>
-LW_ALWAYS_INLINE void contiguous(Core& core, Warp& warp, OpId op, LaneMask lanes, uint64_t base,
-                                 uint32_t bytes) {
-  constexpr uint64_t kBlockBytes = 1u << kBlockShift;
-  if (lanes == 0) return;
-  warp.touch(lanes);
-  ++core.findings.facts().accesses;
-  const int shift = __builtin_ctz(bytes);
-  const uint32_t code = affine_code(base, shift);
-  const Warp::Cached& cached = warp.cached[op.value % Warp::kCached];
-  const bool hit = cached.op == op.value && cached.count == warp.count && cached.code == code;
-  const Kind kind = kWrites ? Kind::kWrite : Kind::kRead;
-  const ObjectId id = hit ? cached.id : new_row_object(core, warp, op, kind, base, shift);
-  const RowAccess row{core, warp, op, id, code, lanes, base, shift};
-  if (core.story) [[unlikely]]
-    log_row(row, kSpace);
-  const uint64_t begin = base + (static_cast<uint64_t>(__builtin_ctz(lanes)) << shift);
-  const uint64_t end = base + (static_cast<uint64_t>(32 - __builtin_clz(lanes)) << shift);
-  Region& region = kSpace == Space::kShared ? warp.cta->shared : core.buffer(begin);
-  LW_CHECK(region.holds(begin) && region.holds(end - 1), begin, end, op.value);
-  if (shift < kCoarse) [[unlikely]]
-    return narrow<kSpace, kWrites>(row, region, begin, end);
-  const bool all = lanes == kAllLanes && begin % kBlockBytes == 0;
-  for (uint64_t at = begin & ~(kBlockBytes - 1); at < end; at += kBlockBytes) {
-    const CellMask cells =
-        all ? kAllCells : spread(window(lanes, base, at, shift), shift - kCoarse);
-    if (cells != 0) touch_row<kSpace, kWrites>(row, *region.at(at), at, kCoarse, cells);
-  }
-}
-
 Deed deed_of(const Access& access) {
   Deed deed{access.op, access.kind};
   deed.strong = access.kind == Kind::kAtomic || access.strength != Strength::kWeak;
@@ -134,26 +32,6 @@ Deed deed_of(const Access& access) {
 }
 
 }  // namespace
-
-void Engine::read_contiguous(Warp& warp, OpId op, LaneMask lanes, Space space, uint64_t base,
-                             uint32_t bytes) {
-  core_->collect_if_due();
-  if (space == Space::kShared) {
-    contiguous<Space::kShared, false>(*core_, warp, op, lanes, base, bytes);
-  } else {
-    contiguous<Space::kGlobal, false>(*core_, warp, op, lanes, base, bytes);
-  }
-}
-
-void Engine::write_contiguous(Warp& warp, OpId op, LaneMask lanes, Space space, uint64_t base,
-                              uint32_t bytes) {
-  core_->collect_if_due();
-  if (space == Space::kShared) {
-    contiguous<Space::kShared, true>(*core_, warp, op, lanes, base, bytes);
-  } else {
-    contiguous<Space::kGlobal, true>(*core_, warp, op, lanes, base, bytes);
-  }
-}
 
 void Engine::read_uniform(Warp& warp, OpId op, LaneMask lanes, Space space, uint64_t address,
                           uint32_t bytes) {

@@ -58,6 +58,7 @@ void Engine::begin_cta(CtaId id, GridId grid, uint32_t threads, uint32_t shared_
   cta->grid = grid.value;
   cta->ordered_below = core_->grids[grid.value].ordered_below;
   cta->shared = Region(0, std::max(shared_bytes, 1u), kUnwritten);
+  cta->shared.make_all_ready();
   const uint32_t warps = (threads + kWarpSize - 1) / kWarpSize;
   LW_CHECK(warps >= 1 && warps <= kWarpSize && id.value < 1u << 26, threads, id.value);
   cta->components = warps;

@@ -57,19 +57,24 @@ void mark_bytes(Core& core, Cta& cta, uint32_t offset, ObjectId id) {
   }
 }
 
-// Copies finished in this phase are known to whoever learns of it. If what the arrivals know does
-// not include the last phase that had copies, the number alone would say too much: a fresh
-// component.
-void finish_copies(Core& core, Cta& cta, MbarrierState& state) {
-  if (state.finished.empty()) return;
+// Whoever learns of this phase will count as knowing the copies of all earlier ones under the same
+// component. If what the arrivals bring does not include them, the object gets a fresh component.
+void keep_cumulative(Cta& cta, MbarrierState& state) {
   const auto knows = [&](const Contribution& part) {
     const Clock* clock = part.bundle.clock(View::kCausality);
     return (part.views & view_bit(View::kCausality)) != 0 && clock != nullptr &&
            clock->all_lanes(state.component) >= state.last_bytes;
   };
-  if (state.last_bytes != 0 && std::none_of(state.arrivals.begin(), state.arrivals.end(), knows)) {
-    state.component = cta.components++;
+  if (state.last_bytes == 0 || std::any_of(state.arrivals.begin(), state.arrivals.end(), knows)) {
+    return;
   }
+  state.component = cta.components++;
+  state.last_bytes = 0;
+}
+
+// The copies that finished in this phase are known with it.
+void finish_copies(Core& core, MbarrierState& state) {
+  if (state.finished.empty()) return;
   state.last_bytes = state.phase;
   for (uint32_t id : state.finished) {
     for (ObjectId object : core.pending.at(id).objects) {
@@ -229,7 +234,8 @@ void Engine::mbarrier_complete(Mbarrier object) {
   ++state.phase;
   state.previous_had_bytes = state.phase_had_bytes || !state.finished.empty();
   state.phase_had_bytes = false;
-  finish_copies(*core_, cta, state);
+  keep_cumulative(cta, state);
+  finish_copies(*core_, state);
   std::vector<Contribution>& parts = state.arrivals;
   parts.insert(parts.end(), std::make_move_iterator(state.issues.begin()),
                std::make_move_iterator(state.issues.end()));

@@ -43,11 +43,17 @@ Region::Region(uint64_t base, uint64_t bytes, ObjectId initial) : initial_(initi
 }
 
 void Region::make_ready(uint64_t chunk) {
+  if (ready_[chunk]) return;
   ready_[chunk] = 1;
   ++chunks_ready_;
   if (initial_ == kInitial) return;
   const uint64_t end = std::min(blocks_, (chunk + 1) << kChunkShift);
   for (uint64_t i = chunk << kChunkShift; i < end; ++i) block_[i].write = initial_;
+}
+
+void Region::make_all_ready() {
+  for (uint64_t chunk = 0; chunk < ready_.size(); ++chunk) make_ready(chunk);
+  all_ready_ = true;
 }
 
 Detail& Shadow::detail(Block& block) {

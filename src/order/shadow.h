@@ -88,12 +88,20 @@ class Region {
 
   uint64_t base() const { return base_; }
   bool holds(uint64_t address) const { return (address - base_) >> kBlockShift < blocks_; }
-  Block* at(uint64_t address) {
+  Block* at(uint64_t address) { return row(address, 1); }
+  // The blocks from `address` on; null if `count` of them are not there.
+  Block* row(uint64_t address, uint64_t count) {
     const uint64_t index = (address - base_) >> kBlockShift;
-    if (!ready_[index >> kChunkShift]) [[unlikely]]
+    if (index + count > blocks_) [[unlikely]]
+      return nullptr;
+    if (!all_ready_ && !(ready_[index >> kChunkShift] & ready_[(index + count - 1) >> kChunkShift]))
+        [[unlikely]] {
       make_ready(index >> kChunkShift);
+      make_ready((index + count - 1) >> kChunkShift);
+    }
     return &block_[index];
   }
+  void make_all_ready();
   template <class Visit>
   void each_touched(Visit visit) {
     for (uint64_t chunk = 0; chunk < ready_.size(); ++chunk) {
@@ -112,6 +120,7 @@ class Region {
   uint64_t blocks_ = 0;
   std::unique_ptr<Block[], void (*)(void*)> block_{nullptr, nullptr};
   std::vector<uint8_t> ready_;
+  bool all_ready_ = false;
   size_t chunks_ready_ = 0;
   ObjectId initial_ = kInitial;
 };

@@ -170,7 +170,13 @@ class WordAccess {
     const ViewSet views = release ? kAllViews : view_bit(View::kControl);
     add_release(word_, now_.cta, access_.scope, publish(warp_, lanes_, views));
     word_.last_writer = now_;
-    remember(word_.writes, now_);
+  }
+
+  // Only now: an instruction is not compared with itself.
+  void keep() {
+    if (access_.kind != Kind::kRead) remember(word_.writes, now_);
+    const bool live = access_.kind != Kind::kWrite && access_.result_live && !access_.poll;
+    if (live) remember(word_.live_reads, now_);
   }
 
  private:
@@ -192,16 +198,12 @@ class WordAccess {
     } else {
       check_forced(word_.writes, Kind::kWrite);
     }
-    remember(word_.live_reads, now_);
   }
 
   // D-5, from the side of the event that comes second.
   void check_forced(const std::vector<Word::Event>& before, Kind kind) {
     for (const Word::Event& one : before) {
-      const bool itself = one.cta == now_.cta && one.event.warp == now_.event.warp &&
-                          one.event.count == now_.event.count && one.event.op == now_.event.op &&
-                          one.event.lanes == now_.event.lanes;
-      if (before.size() < kMostEvents && (itself || knows(core_, warp_, lanes_, one))) continue;
+      if (before.size() < kMostEvents && knows(core_, warp_, lanes_, one)) continue;
       return core_.findings.unforced(fact(RuleId::kD5, one, kind));
     }
   }
@@ -314,6 +316,7 @@ void synchronise(Core& core, Warp& warp, const Access& access, const EachShape& 
     WordAccess word(core, warp, access, lanes, address);
     if (access.kind != Kind::kWrite) word.read();
     if (access.kind != Kind::kRead) word.write();
+    word.keep();
   });
 }
 
