@@ -73,6 +73,18 @@ Outcome outcome_of(const Answer& answer) {
   return Outcome::clean;
 }
 
+// Are all reads of bytes that nobody wrote reads that race with the write they want?
+bool races_explain_unwritten(const Answer& answer) {
+  return std::ranges::all_of(answer.run.facts.unwritten, [&](const order::Unwritten& read) {
+    return std::ranges::any_of(answer.races, [&](const RaceFinding& finding) {
+      return std::ranges::any_of(finding.pairs, [&](const RacePair& pair) {
+        return pair.group.first.earlier.op == read.party.op ||
+               pair.group.first.later.op == read.party.op;
+      });
+    });
+  });
+}
+
 // Other schedules to try where a value made by the schedule decides what happens.
 std::vector<RunPlan> other_plans(const RunPlan& plan,
                                  const std::vector<program::Influence>& influences) {
@@ -135,7 +147,7 @@ Answer judge(const casefile::Inputs& inputs, const RunPlan& asked, Run plain,
     answer.replay_changes = changed_outputs(inputs, run_again(inputs, unheld(plan)), answer.run);
   }
   find_races(inputs, plan, options, answer);
-  answer.poison = find_poison(inputs, plan, answer.run);
+  if (!races_explain_unwritten(answer)) answer.poison = find_poison(inputs, plan, answer.run);
   const size_t witnesses = options.witness ? std::min(answer.races.size(), kMostWitnesses) : 0;
   for (size_t i = 0; i < witnesses; ++i) find_witness(inputs, plan, answer.run, answer.races[i]);
   answer.verdict.outcome = outcome_of(answer);

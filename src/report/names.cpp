@@ -136,6 +136,16 @@ std::string Names::address(order::Space space, const prove::Object& object, uint
   return fmt::format("byte {} of {}", address - object.begin, this->object(object));
 }
 
+std::string Names::shared_place(base::CtaId cta, uint32_t offset) {
+  const prove::Object object = prove::object_of(machine_, order::Space::kShared, cta, offset);
+  if (object.kind != prove::Object::Kind::shared_variable) {
+    return fmt::format("at byte {} of shared memory", offset);
+  }
+  const uint64_t inside = offset - object.begin;
+  const std::string name = "`" + this->object(object) + "`";
+  return inside == 0 ? name : fmt::format("{} + {}", name, inside);
+}
+
 std::string Names::near(uint64_t address) {
   const std::optional<machine::BufferId> id = machine_.memory().find(address);
   if (!id) return {};

@@ -44,6 +44,8 @@ class Names {
   std::string object(const prove::Object& object);  // "s_tile", or what a store writes
   std::string address(order::Space space, const prove::Object& object, uint64_t address);
 
+  // "`s_full`", "`s_full` + 8": an offset in the shared memory of a CTA.
+  std::string shared_place(base::CtaId cta, uint32_t offset);
   // ", 4 bytes past the end of `x`": where a bad address lies; empty if near nothing.
   std::string near(uint64_t address);
 

@@ -167,6 +167,7 @@ class TextReport {
                                            names_.line_text(pair.second().op, file));
       if (std::ranges::find(pairs, text) == pairs.end()) pairs.push_back(text);
       ctas.insert(pair.group.ctas.begin(), pair.group.ctas.end());
+      ctas.insert({pair.first().cta.value, pair.second().cta.value});
       warps.insert(pair.group.earlier_warps.begin(), pair.group.earlier_warps.end());
       warps.insert(pair.group.later_warps.begin(), pair.group.later_warps.end());
       bytes = std::max(bytes, pair.group.bytes);

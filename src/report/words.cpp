@@ -41,12 +41,12 @@ std::string_view path_words(Path path) {
   return "";
 }
 
-std::string common_object(const order::Common& common) {
+std::string common_object(const order::Common& common, base::CtaId cta, Names& names) {
   switch (common.kind) {
     case order::Common::Kind::kNamedBarrier:
       return fmt::format("named barrier {}, generation {}", common.object, common.generation);
     case order::Common::Kind::kMbarrier:
-      return fmt::format("the mbarrier at shared offset {}, phase {}", common.object,
+      return fmt::format("mbarrier {}, phase {}", names.shared_place(cta, common.object),
                          common.generation);
     case order::Common::Kind::kWarpSync:
       return "a `bar.warp.sync`";
@@ -64,28 +64,35 @@ std::string point_words(const schedule::Point& point, Names& names) {
   return who;
 }
 
-std::string_view milestone_words(schedule::Moment moment) {
-  return moment == schedule::Moment::read_done ? "has read its source" : "has written its result";
+std::string copy_words(const schedule::Point& point, Names& names, std::string_view file) {
+  return fmt::format("the copy that {} issues at {} ({} time)", point_words(point, names),
+                     names.line_text(point.instruction, file), ordinal(point.n));
 }
 
 std::string held_words(const schedule::Point& point, Names& names, std::string_view file) {
-  const std::string who = point_words(point, names);
-  const std::string line = names.line_text(point.instruction, file);
-  if (point.moment == schedule::Moment::execution) {
-    return fmt::format("hold {} before {} ({} time)", who, line, ordinal(point.n));
+  switch (point.moment) {
+    case schedule::Moment::read_done:
+      return "hold back the reads of " + copy_words(point, names, file);
+    case schedule::Moment::write_done:
+      return "hold back the writes of " + copy_words(point, names, file);
+    case schedule::Moment::execution:
+      break;
   }
-  return fmt::format("hold the copy that {} issues at {} ({} time) until it {}, back", who, line,
-                     ordinal(point.n), milestone_words(point.moment));
+  return fmt::format("hold {} before {} ({} time)", point_words(point, names),
+                     names.line_text(point.instruction, file), ordinal(point.n));
 }
 
 std::string until_words(const schedule::Point& point, Names& names, std::string_view file) {
-  const std::string who = point_words(point, names);
-  const std::string line = names.line_text(point.instruction, file);
-  if (point.moment == schedule::Moment::execution) {
-    return fmt::format("until {} has passed {} ({} time)", who, line, ordinal(point.n));
+  switch (point.moment) {
+    case schedule::Moment::read_done:
+      return fmt::format("until {} has read its source", copy_words(point, names, file));
+    case schedule::Moment::write_done:
+      return fmt::format("until {} has written its result", copy_words(point, names, file));
+    case schedule::Moment::execution:
+      break;
   }
-  return fmt::format("until the copy that {} issues at {} ({} time) {}", who, line,
-                     ordinal(point.n), milestone_words(point.moment));
+  return fmt::format("until {} has passed {} ({} time)", point_words(point, names),
+                     names.line_text(point.instruction, file), ordinal(point.n));
 }
 
 std::string number_text(uint64_t bits, casefile::Dtype dtype) {
@@ -98,11 +105,19 @@ std::string number_text(uint64_t bits, casefile::Dtype dtype) {
   return fmt::format("{}", bits);
 }
 
+std::string strong_read_text(const order::Unforced& unforced, Names& names) {
+  return fmt::format("{} at {} and {} at {} touch one word in either order",
+                     names.agent(unforced.first, false), names.line_text(unforced.first.op, {}),
+                     names.agent(unforced.second, false), names.line_text(unforced.second.op, {}));
+}
+
 std::string unforced_text(const order::Unforced& unforced, Names& names) {
+  if (unforced.rule == diagnose::RuleId::kD5) return strong_read_text(unforced, names);
   const std::string object =
       unforced.named_barrier
           ? fmt::format("named barrier {}, generation {}", unforced.object, unforced.generation)
-          : fmt::format("the object at {:#x}, phase {}", unforced.object, unforced.generation);
+          : fmt::format("mbarrier {}, phase {}", names.shared_place(unforced.cta, unforced.object),
+                        unforced.generation);
   auto party = [&](const order::Party& who) {
     return fmt::format("{} at {}", names.agent(who, false), names.line_text(who.op, {}));
   };
@@ -190,6 +205,34 @@ diagnose::RuleId rule_of_kind(machine::FaultKind kind) {
   return RuleId::kNone;
 }
 
+std::string_view rule_of(program::Cause cause) {
+  switch (cause) {
+    case program::Cause::clock:
+    case program::Cause::placement:
+    case program::Cause::active_lanes:
+      return "D-7";
+    case program::Cause::mbarrier_test:
+      return "D-6b";
+    case program::Cause::strong_read:
+      return "D-5";
+    case program::Cause::register_pool:
+      return "D-8";
+  }
+  return {};
+}
+
+std::string influence_text(const program::Influence& influence, Names& names) {
+  const std::string made = fmt::format("`{}` at {}", names.instruction(influence.made_at),
+                                       names.line_text(influence.made_at, {}));
+  if (influence.cause == program::Cause::register_pool)
+    return made + " may have to wait for registers";
+  if (influence.arrived_at == influence.made_at)
+    return made + " may answer false, and the kernel goes on";
+  return fmt::format("what {} gives is the schedule's doing and reaches `{}` at {}", made,
+                     names.instruction(influence.arrived_at),
+                     names.line_text(influence.arrived_at, {}));
+}
+
 }  // namespace
 
 std::string hazard_code(const RaceFinding& finding) {
@@ -207,7 +250,8 @@ std::string headline(const RaceFinding& finding, Names& names) {
 
 std::string missing_edge(const RaceFinding& finding, Names& names) {
   const Path path = finding.pairs.front().group.first.path;
-  const std::string object = common_object(finding.common);
+  const std::string object =
+      common_object(finding.common, finding.pairs.front().first().cta, names);
   if (object.empty()) return std::string(path_words(path));
   const std::string after =
       path == Path::kNone ? "nothing orders them after it" : std::string(path_words(path));
@@ -255,6 +299,7 @@ std::string_view fault_rule(const machine::Fault& fault) {
 }
 
 std::string fault_words(const machine::Fault& fault, Names& names) {
+  if (fault.kind == machine::FaultKind::deadlock) return fault.text;
   std::string text(fault_kind_words(fault.kind));
   if (!fault.text.empty()) text += ": " + fault.text;
   if (!fault.has_address) return text;
@@ -271,38 +316,6 @@ std::string waiting_words(const machine::Waiting& waiting, Names& names) {
   return fmt::format("{} waits at {} for {}", who, names.line_text(waiting.wait.instruction, {}),
                      waiting.what);
 }
-
-namespace {
-
-std::string_view rule_of(program::Cause cause) {
-  switch (cause) {
-    case program::Cause::clock:
-    case program::Cause::placement:
-    case program::Cause::active_lanes:
-      return "D-7";
-    case program::Cause::mbarrier_test:
-      return "D-6b";
-    case program::Cause::strong_read:
-      return "D-5";
-    case program::Cause::register_pool:
-      return "D-8";
-  }
-  return {};
-}
-
-std::string influence_text(const program::Influence& influence, Names& names) {
-  const std::string made = fmt::format("`{}` at {}", names.instruction(influence.made_at),
-                                       names.line_text(influence.made_at, {}));
-  if (influence.cause == program::Cause::register_pool)
-    return made + " may have to wait for registers";
-  if (influence.arrived_at == influence.made_at)
-    return made + " may answer false, and the kernel goes on";
-  return fmt::format("what {} gives is the schedule's doing and reaches `{}` at {}", made,
-                     names.instruction(influence.arrived_at),
-                     names.line_text(influence.arrived_at, {}));
-}
-
-}  // namespace
 
 std::vector<Condition> conditions(const prove::Answer& answer, Names& names) {
   std::vector<Condition> list;
