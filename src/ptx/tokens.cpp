@@ -35,7 +35,8 @@ struct SpecialRow {
 };
 
 constexpr SpecialRow kSpecials[] = {
-#define LW_SPECIAL(name, token, type, version, target) {token, special_type(#type), version, target},
+#define LW_SPECIAL(name, token, type, version, target) \
+  {token, special_type(#type), version, target},
 #include "ptx/special_registers.def"
 };
 
