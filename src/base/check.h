@@ -11,7 +11,8 @@ namespace lw::base {
 
 inline constexpr int kBrokenInvariantExit = 70;
 
-// What a broken invariant prints beside itself (case, seed); one per thread, set by the command line.
+// What a broken invariant prints beside itself (case, seed); one per thread, set by the command
+// line.
 void set_check_context(std::string context);
 
 [[noreturn]] void fail_check(std::string_view condition, std::string_view file, int line,
@@ -26,9 +27,9 @@ std::string format_check_values(const Values&... values) {
 
 }  // namespace lw::base
 
-#define LW_CHECK(condition, ...)                                       \
-  do {                                                                 \
-    if (!(condition)) [[unlikely]]                                     \
-      ::lw::base::fail_check(#condition, __FILE__, __LINE__,           \
+#define LW_CHECK(condition, ...)                                            \
+  do {                                                                      \
+    if (!(condition)) [[unlikely]]                                          \
+      ::lw::base::fail_check(#condition, __FILE__, __LINE__,                \
                              ::lw::base::format_check_values(__VA_ARGS__)); \
   } while (false)

@@ -20,9 +20,11 @@ using CtaId = Id<struct CtaTag>;                   // dense over the whole run, 
 using WarpId = Id<struct WarpTag, uint16_t>;       // inside its CTA
 using LaneId = Id<struct LaneTag, uint8_t>;        // inside its warp
 using BarrierId = Id<struct BarrierTag, uint8_t>;  // named barrier 0..15 of a CTA
-using OpId = Id<struct OpTag>;  // a static instruction: index into the program's instructions, dense over all kernels of a run
-using AsyncId = Id<struct AsyncTag>;               // a dynamic asynchronous operation, dense over the run
-using Step = Id<struct StepTag, uint64_t>;         // position in the run: events are numbered as they happen
+using OpId = Id<struct OpTag>;  // a static instruction: index into the program's instructions,
+                                // dense over all kernels of a run
+using AsyncId = Id<struct AsyncTag>;  // a dynamic asynchronous operation, dense over the run
+using Step =
+    Id<struct StepTag, uint64_t>;  // position in the run: events are numbered as they happen
 
 using LaneMask = uint32_t;  // bit i: lane i
 inline constexpr int kWarpSize = 32;

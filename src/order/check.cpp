@@ -111,6 +111,10 @@ CellMask check_cells(const Doing& doing, ObjectId id, Pair& pair, const Cells& c
     const CellPath path = path_of(pair, doing, earlier, x, y);
     if (path.ordered) continue;
     Verdict verdict = judge(earlier, later, doing.space, path.path, path.in_warp);
+    // Without a relaxed arrival it is a release that does not cover the access (another lane's,
+    // say).
+    if (verdict.rule == RuleId::kMB8 && !doing.core.findings.any_relaxed_arrival())
+      verdict.rule = RuleId::kMB7;
     if (verdict.tier == Tier::kRace && same_value(doing, earlier, cells, cell)) {
       verdict = {Tier::kNote, RuleId::kM22};
     }

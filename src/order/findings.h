@@ -18,6 +18,10 @@ class Findings {
   void not_modelled(OpId op, RuleId rule);
   void relied_on_practice(OpId earlier, OpId later);
 
+  // Some arrival released nothing: what is known in C only may be known through it (MB-8).
+  void saw_relaxed_arrival() { relaxed_arrival_ = true; }
+  bool any_relaxed_arrival() const { return relaxed_arrival_; }
+
   bool any_unforced() const { return !facts_.unforced.empty(); }
   Facts& facts() { return facts_; }
   const Facts& facts() const { return facts_; }
@@ -27,6 +31,7 @@ class Findings {
   using PlaceKey = std::tuple<RuleId, uint32_t, uint32_t, uint32_t>;
 
   Facts facts_;
+  bool relaxed_arrival_ = false;
   std::map<RaceKey, size_t> race_index_;
   std::vector<uint64_t> race_serial_;  // of each group: the last access that added to it
   std::pair<uint32_t, uint32_t> last_relied_{~0u, ~0u};

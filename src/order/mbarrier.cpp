@@ -200,6 +200,7 @@ void Engine::mbarrier_arrive(Warp& warp, OpId op, LaneMask lanes, Mbarrier objec
   warp.since_control |= lanes;
   core_->log_sync(warp, SyncStep::Kind::kMbarrierArrive, op, lanes, object.offset,
                   state->phase + 1);
+  if (!releases(strength)) core_->findings.saw_relaxed_arrival();
   const ViewSet views = releases(strength) ? kAllViews : view_bit(View::kControl);
   state->arrived.push_back({warp.index, lanes, warp.count, op});
   state->arrivals.push_back(publish(warp, lanes, views));

@@ -1,7 +1,6 @@
 #include "program/flow.h"
 
 #include <algorithm>
-#include <map>
 
 namespace lw::program {
 
@@ -33,16 +32,15 @@ Flow::Flow(const FlatCode& code)
 }
 
 std::vector<Loop> Flow::loops() const {
-  std::map<uint32_t, std::vector<uint32_t>> latches;
+  std::vector<Loop> result;
   for (uint32_t i = 0; i < size(); ++i)
     for (uint32_t to : after_[i])
-      if (to <= i) latches[to].push_back(i);
-  std::vector<Loop> result;
-  for (auto& [header, jumps] : latches) result.push_back(loop_of(header, std::move(jumps)));
+      if (to <= i) result.push_back(loop_of(to, i));
   return result;
 }
 
-Loop Flow::loop_of(uint32_t header, std::vector<uint32_t> work) const {
+Loop Flow::loop_of(uint32_t header, uint32_t latch) const {
+  std::vector<uint32_t> work{latch};
   std::vector<char> inside(size(), 0);
   inside[header] = 1;
   while (!work.empty()) {

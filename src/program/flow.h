@@ -1,9 +1,9 @@
 #pragma once
 // Control flow of the flat code, instruction by instruction, and its loops.
 //
-// A loop is the natural loop of a header: everything that comes back to it by a backward jump
-// without passing it again. Where the header does not dominate the jump (irreducible code) the body
-// grows to all that can reach it, which makes every question about the loop answer "no".
+// A loop is the natural loop of a backward jump: everything that comes to the jump without passing
+// its target (the header) again. Where the header does not dominate the jump (irreducible code) the
+// body grows to all that can reach it, which makes every question about the loop answer "no".
 
 #include <cstdint>
 #include <vector>
@@ -26,11 +26,11 @@ class Flow {
   const std::vector<uint32_t>& after(uint32_t instruction) const { return after_[instruction]; }
   const std::vector<uint32_t>& before(uint32_t instruction) const { return before_[instruction]; }
 
-  // By header, ascending.
+  // One for every backward jump: an inner and an outer loop may start at one instruction.
   std::vector<Loop> loops() const;
 
  private:
-  Loop loop_of(uint32_t header, std::vector<uint32_t> latches) const;
+  Loop loop_of(uint32_t header, uint32_t latch) const;
 
   std::vector<std::vector<uint32_t>> after_;
   std::vector<std::vector<uint32_t>> before_;

@@ -50,6 +50,14 @@ TEST(Influence, WaitLoopThroughSelpReachesNothing) {
   EXPECT_EQ(wait.arrival, Arrival::nowhere);
 }
 
+TEST(Influence, WaitAtTheHeadOfAnOuterLoopReachesNothing) {
+  Influence wait = only(
+      "mov.u32 r1, 0;\n"
+      "W: mbarrier.try_wait.parity.shared.b64 p, [bar], 0;\n@!p bra W;\n"
+      "st.shared.u32 [bar+8], r1;\nadd.u32 r1, r1, 1;\nsetp.lt.u32 q, r1, 3;\n@q bra W;\n");
+  EXPECT_EQ(wait.arrival, Arrival::nowhere);
+}
+
 TEST(Influence, WaitWithTripCountReachesControl) {
   Influence wait = only(
       "mov.u32 r1, 0;\n"
