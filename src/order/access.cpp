@@ -68,7 +68,8 @@ void Engine::access(Warp& warp, const Access& access) {
   core_->collect_if_due();
   warp.touch(access.lanes);
   Doing doing =
-      doing_of(*core_, warp, deed, core_->shape_of(each, row), access.space, access.lanes);
+      doing_of(*core_, warp, deed, core_->shape_of(each, row, core_->last_code(warp, access.op)),
+               access.space, access.lanes);
   if (core_->story) core_->story->access(doing, each);
   if (deed.strong) forget_overwritten(*core_, warp, access, each);
   touch_each(doing, core_->region(warp, access.space, each.address[__builtin_ctz(each.lanes)]),

@@ -157,9 +157,25 @@ void read_block(const Doing& doing, Block& block, const Cells& cells) {
   record_reader(doing, block, open & ~compared.raced);
 }
 
+namespace {
+
+// Everything under the cells is ordered before the whole warp, by its keys.
+bool overwrite_ordered(const Doing& doing, Block& block, CellMask cells) {
+  Shadow& shadow = doing.core.shadow;
+  const auto ordered = [&](ObjectId id) { return is_ordered(doing, doing.core.objects.key(id)); };
+  if (doing.async_proxy || doing.strong || shadow.reader_writes(block)) return false;
+  if (!ordered(shadow.sole_writer(block, cells))) return false;
+  if (!shadow.trim_readers(block, cells, ordered)) return false;
+  shadow.set_writer(block, cells, doing.id);
+  return true;
+}
+
+}  // namespace
+
 void write_block(const Doing& doing, Block& block, const Cells& cells) {
   Shadow& shadow = doing.core.shadow;
   if (shadow.is_split(block)) return each_quarter(doing, block, cells, write_block);
+  if (overwrite_ordered(doing, block, cells.mask)) return;
   std::vector<Touch>& writers = doing.core.writers;
   std::vector<Touch>& readers = doing.core.readers;
   shadow.writers(block, cells.mask, writers);

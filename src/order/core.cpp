@@ -75,12 +75,15 @@ Shape Core::uniform_shape(LaneMask lanes, ShapeKind kind) {
   return shape;
 }
 
-Shape Core::each_shape(const EachShape& each) {
+Shape Core::each_shape(const EachShape& each, uint32_t last) {
   Shape shape;
   shape.kind = ShapeKind::kEach;
   shape.lanes = each.lanes;
   shape.injective = false;  // decided block by block (each.cpp)
-  shape.base = objects.add_each(each);
+  const uint32_t index = last - shape_code(ShapeKind::kEach, 0);
+  const bool same =
+      last >> 29 == static_cast<uint32_t>(ShapeKind::kEach) && objects.each(index) == each;
+  shape.base = same ? index : objects.add_each(each);
   shape.code = shape_code(shape.kind, shape.base);
   return shape;
 }

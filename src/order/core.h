@@ -128,8 +128,14 @@ struct Core {
                         uint32_t count);
   // Shapes of the present access.
   Shape uniform_shape(LaneMask lanes, ShapeKind kind);
-  Shape each_shape(const EachShape& each);
-  Shape shape_of(const EachShape& each, const Row& row);  // the simplest that fits
+  // `last`: code of the instruction's shape the last time, which may be the same.
+  Shape each_shape(const EachShape& each, uint32_t last = 0);
+  // The simplest that fits.
+  Shape shape_of(const EachShape& each, const Row& row, uint32_t last = 0);
+  uint32_t last_code(const Warp& warp, OpId op) const {
+    const Warp::Cached& cached = warp.cached[op.value % Warp::kCached];
+    return cached.op == op.value ? cached.code : 0;
+  }
   void report_race(const Race& race, uint64_t serial);
   bool grid_is_over(const Cta& cta, uint32_t earlier_cta) const;
   void collect_if_due() {

@@ -108,28 +108,63 @@ void touch_block(const Doing& doing, Block& block, const Cells& cells, bool writ
 
 }  // namespace
 
+namespace {
+
+// Lanes of `here` are those that go to the block of lane `first`.
+void touch_lanes(Doing& doing, Region& region, const EachShape& shape, int first, LaneMask here,
+                 bool writes) {
+  const uint64_t base = shape.address[first] >> kBlockShift << kBlockShift;
+  Region& at = region.holds(base) ? region : doing.core.region(doing.warp, doing.space, base);
+  LW_CHECK(at.holds(base) && (shape.address[first] & (shape.bytes - 1)) == 0, shape.address[first]);
+  if (shape.bytes < 4) {
+    touch_narrow(doing, *at.at(base), base, shape, here, writes);
+  } else {
+    touch_coarse(doing, *at.at(base), base, shape, here, writes);
+  }
+}
+
+// Lanes that ascend meet each block once, in neighbours.
+bool ascends(const EachShape& shape) {
+  uint64_t last = 0;
+  bool ascends = true;
+  for (LaneMask rest = shape.lanes; rest != 0; rest &= rest - 1) {
+    const uint64_t block = shape.address[__builtin_ctz(rest)] >> kBlockShift;
+    ascends &= block >= last;
+    last = block;
+  }
+  return ascends;
+}
+
+// The lanes of `rest` in the block of the first of them.
+LaneMask neighbours(const EachShape& shape, LaneMask rest) {
+  const uint64_t block = shape.address[__builtin_ctz(rest)] >> kBlockShift;
+  LaneMask here = 0;
+  for (; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    if (shape.address[lane] >> kBlockShift != block) break;
+    here |= 1u << lane;
+  }
+  return here;
+}
+
+LaneMask scattered(const EachShape& shape, LaneMask rest) {
+  const uint64_t block = shape.address[__builtin_ctz(rest)] >> kBlockShift;
+  LaneMask here = 0;
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    here |= static_cast<LaneMask>(shape.address[lane] >> kBlockShift == block) << lane;
+  }
+  return here & rest;
+}
+
+}  // namespace
+
 void touch_each(Doing& doing, Region& region, const EachShape& shape, bool writes) {
-  uint64_t rest_blocks[kWarpSize];
-  for (int lane = 0; lane < kWarpSize; ++lane)
-    rest_blocks[lane] = shape.address[lane] >> kBlockShift;
+  const bool in_order = ascends(shape);
   LaneMask rest = shape.lanes;
   while (rest != 0) {
-    const int first = __builtin_ctz(rest);
-    LaneMask here = 0;
-    for (int lane = 0; lane < kWarpSize; ++lane) {
-      here |= static_cast<LaneMask>(rest_blocks[lane] == rest_blocks[first]) << lane;
-    }
-    here &= rest;
+    const LaneMask here = in_order ? neighbours(shape, rest) : scattered(shape, rest);
+    touch_lanes(doing, region, shape, __builtin_ctz(rest), here, writes);
     rest &= ~here;
-    const uint64_t base = rest_blocks[first] << kBlockShift;
-    Region& at = region.holds(base) ? region : doing.core.region(doing.warp, doing.space, base);
-    LW_CHECK(at.holds(base) && (shape.address[first] & (shape.bytes - 1)) == 0,
-             shape.address[first]);
-    if (shape.bytes < 4) {
-      touch_narrow(doing, *at.at(base), base, shape, here, writes);
-    } else {
-      touch_coarse(doing, *at.at(base), base, shape, here, writes);
-    }
   }
 }
 

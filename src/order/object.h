@@ -121,6 +121,7 @@ class Objects {
   ObjectId add(const Object& object, uint64_t key);
   // The index of an equal shape that is kept, or of this one, kept from now on.
   uint32_t add_each(const EachShape& each);
+  const EachShape& each(uint32_t index) const { return each_[index]; }
   // The index of a mask of lanes, for shapes that need one in their code.
   uint32_t add_lanes(LaneMask lanes);
   // Which lanes touched the byte at `address`.

@@ -70,10 +70,11 @@ void narrow(const RowAccess& row, Region& region, uint64_t begin, uint64_t end) 
 
 [[gnu::noinline]] ObjectId new_row_object(Core& core, Warp& warp, OpId op, Kind kind, uint64_t base,
                                           int shift) {
+  core.collect_if_due();
   return core.object(warp, {op, kind}, affine_shape(base, shift));
 }
 
-[[gnu::noinline]] void log_row(const RowAccess& row, Space space) {
+[[gnu::noinline]] void log_row(RowAccess row, Space space) {
   Doing doing{row.core, row.warp};
   doing.id = row.id;
   doing.space = space;
@@ -81,9 +82,8 @@ void narrow(const RowAccess& row, Region& region, uint64_t begin, uint64_t end) 
                          each_of(Addresses::contiguous(row.base), row.lanes, 1u << row.shift));
 }
 
-[[noreturn, gnu::noinline]] void outside(uint64_t begin, uint64_t end, OpId op) {
+[[gnu::noinline, gnu::cold]] void outside(uint64_t begin, uint64_t end, OpId op) {
   LW_CHECK(false && "an access lies in declared memory", begin, end, op.value);
-  __builtin_unreachable();
 }
 
 // The object of a row; from the warp's cache as a rule.
@@ -103,19 +103,34 @@ LW_ALWAYS_INLINE Region& region_of(Core& core, Warp& warp, uint64_t address) {
 
 // Every lane is on and the row begins with a block: whole blocks.
 template <Space kSpace, bool kWrites, int kShift>
-LW_ALWAYS_INLINE void whole_blocks(Core& core, Warp& warp, OpId op, uint64_t base) {
+LW_ALWAYS_INLINE void touch_whole(Core& core, Warp& warp, OpId op, ObjectId id, uint64_t base) {
   constexpr uint64_t kBlocks = (32u << kShift) >> kBlockShift;
-  const uint32_t code = affine_code(base, kShift);
-  const ObjectId id = row_object<kWrites>(core, warp, op, code, base, kShift);
-  const RowAccess row{core, warp, op, id, code, kAllLanes, base, kShift};
-  if (core.story) [[unlikely]]
-    log_row(row, kSpace);
+  const RowAccess row{core, warp, op, id, affine_code(base, kShift), kAllLanes, base, kShift};
   Block* block = region_of<kSpace>(core, warp, base).row(base, kBlocks);
   if (block == nullptr) [[unlikely]]
-    outside(base, base + (32u << kShift), op);
+    return outside(base, base + (32u << kShift), op);
   for (uint64_t i = 0; i < kBlocks; ++i) {
     touch_row<kSpace, kWrites>(row, block[i], base + (i << kBlockShift), kCoarse, kAllCells);
   }
+}
+
+// The same with an object that is not in the cache, or with a log to be kept.
+template <Space kSpace, bool kWrites, int kShift>
+[[gnu::noinline]] void begin_whole(Core& core, Warp& warp, OpId op, uint64_t base) {
+  const uint32_t code = affine_code(base, kShift);
+  const ObjectId id = row_object<kWrites>(core, warp, op, code, base, kShift);
+  if (core.story) log_row({core, warp, op, id, code, kAllLanes, base, kShift}, kSpace);
+  touch_whole<kSpace, kWrites, kShift>(core, warp, op, id, base);
+}
+
+// Kept apart from its callers, so that the path through it saves no registers.
+template <Space kSpace, bool kWrites, int kShift>
+[[gnu::noinline]] void whole(Core& core, Warp& warp, OpId op, uint64_t base) {
+  const Warp::Cached& cached = warp.cached[op.value % Warp::kCached];
+  const bool hit = cached.op == op.value && cached.count == warp.count &&
+                   cached.code == affine_code(base, kShift);
+  if (!hit || core.story) return begin_whole<kSpace, kWrites, kShift>(core, warp, op, base);
+  touch_whole<kSpace, kWrites, kShift>(core, warp, op, cached.id, base);
 }
 
 // Any lanes, any place.
@@ -145,14 +160,13 @@ template <Space kSpace, bool kWrites>
 template <Space kSpace, bool kWrites>
 LW_ALWAYS_INLINE void contiguous(Core& core, Warp& warp, OpId op, LaneMask lanes, uint64_t base,
                                  uint32_t bytes) {
-  core.collect_if_due();
   if (lanes == 0) return;
   warp.touch(lanes);
   ++core.findings.facts().accesses;
   if (lanes == kAllLanes && base % (1u << kBlockShift) == 0) {
-    if (bytes == 4) return whole_blocks<kSpace, kWrites, 2>(core, warp, op, base);
-    if (bytes == 16) return whole_blocks<kSpace, kWrites, 4>(core, warp, op, base);
-    if (bytes == 8) return whole_blocks<kSpace, kWrites, 3>(core, warp, op, base);
+    if (bytes == 4) return whole<kSpace, kWrites, 2>(core, warp, op, base);
+    if (bytes == 16) return whole<kSpace, kWrites, 4>(core, warp, op, base);
+    if (bytes == 8) return whole<kSpace, kWrites, 3>(core, warp, op, base);
   }
   some_lanes<kSpace, kWrites>(core, warp, op, lanes, base, bytes);
 }

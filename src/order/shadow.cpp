@@ -95,7 +95,7 @@ void Shadow::set_writer(Block& block, CellMask cells, ObjectId id) {
   if (cells != kAllCells) {
     Writers& all = writers_[details_[block.detail].writers];
     for (CellMask rest = cells; rest != 0; rest &= rest - 1) all[__builtin_ctz(rest)] = id;
-    if (cells_equal(all, id) != kAllCells) return;
+    if (all.front() != id || all.back() != id || cells_equal(all, id) != kAllCells) return;
   }
   if (block.write == kMixed) {
     writers_.give(details_[block.detail].writers);

@@ -141,6 +141,10 @@ class Shadow {
   void readers(const Block& block, std::vector<Touch>& out) const;
   void add_reader(Block& block, CellMask cells, ObjectId id, bool writes);
   bool add_to_reader(Block& block, CellMask cells, ObjectId id);  // if it is one already
+  // Takes `cells` from all readers if `may_go(id)` for each that has some of them; else changes
+  // nothing.
+  template <class MayGo>
+  bool trim_readers(Block& block, CellMask cells, MayGo may_go);
   void set_readers(Block& block, const std::vector<Touch>& touches, bool has_writes);
   bool reader_writes(const Block& block) const;
   // Who wrote all these cells last; kMixed if it was not one.
@@ -169,6 +173,29 @@ class Shadow {
   Pool<Writers> writers_;
   Pool<std::array<Block, 4>> fine_;
 };
+
+template <class MayGo>
+bool Shadow::trim_readers(Block& block, CellMask cells, MayGo may_go) {
+  if (block.reader == 0) return true;
+  if ((block.reader_cells & cells) != 0 && !may_go(block.reader)) return false;
+  const uint32_t first = block.detail != 0 ? details_[block.detail].readers : 0;
+  CellMask left = block.reader_cells & ~cells;
+  for (uint32_t c = first; c != 0; c = chunks_[c].next) {
+    for (uint32_t i = 0; i < chunks_[c].used; ++i) {
+      if ((chunks_[c].cells[i] & cells) != 0 && !may_go(chunks_[c].id[i])) return false;
+      left |= chunks_[c].cells[i] & ~cells;
+    }
+  }
+  if (left == 0) {
+    free_readers(block);
+    return true;
+  }
+  block.reader_cells &= ~cells;
+  for (uint32_t c = first; c != 0; c = chunks_[c].next) {
+    for (uint32_t i = 0; i < chunks_[c].used; ++i) chunks_[c].cells[i] &= ~cells;
+  }
+  return true;
+}
 
 template <class Visit>
 void Shadow::each_id(const Block& block, Visit visit) const {

@@ -4,23 +4,52 @@
 
 namespace lw::order {
 
-EachShape each_of(const Addresses& at, LaneMask lanes, uint32_t bytes) {
-  EachShape each;
-  each.lanes = lanes;
-  each.bytes = bytes;
-  for (int lane = 0; lane < kWarpSize; ++lane) {
-    each.address[lane] = lanes >> lane & 1 ? at.of(lane, bytes) : 0;
+namespace {
+
+template <class Address>
+void copy_addresses(const void* from, LaneMask lanes, EachShape& each) {
+  const auto* address = static_cast<const Address*>(from);
+  if (lanes == kAllLanes) {
+    for (int lane = 0; lane < kWarpSize; ++lane) each.address[lane] = address[lane];
+    return;
   }
-  return each;
+  for (LaneMask rest = lanes; rest != 0; rest &= rest - 1) {
+    each.address[__builtin_ctz(rest)] = address[__builtin_ctz(rest)];
+  }
 }
 
 bool has_stride(const EachShape& each, uint64_t base, uint64_t stride) {
   uint64_t wrong = 0;
-  for (int lane = 0; lane < kWarpSize; ++lane) {
-    const uint64_t expected = base + static_cast<uint64_t>(lane) * stride;
-    wrong |= each.lanes >> lane & 1 ? each.address[lane] ^ expected : 0;
+  uint64_t expected = base;
+  for (int lane = 0; lane < kWarpSize; ++lane, expected += stride) {
+    const uint64_t active = 0 - static_cast<uint64_t>(each.lanes >> lane & 1);
+    wrong |= (each.address[lane] ^ expected) & active;
   }
   return wrong == 0;
+}
+
+}  // namespace
+
+EachShape each_of(const Addresses& at, LaneMask lanes, uint32_t bytes) {
+  EachShape each;
+  each.lanes = lanes;
+  each.bytes = bytes;
+  switch (at.shape) {
+    case Addresses::Shape::kEach32:
+      copy_addresses<uint32_t>(at.each, lanes, each);
+      break;
+    case Addresses::Shape::kEach64:
+      copy_addresses<uint64_t>(at.each, lanes, each);
+      break;
+    case Addresses::Shape::kContiguous:
+    case Addresses::Shape::kUniform:
+      for (LaneMask rest = lanes; rest != 0; rest &= rest - 1) {
+        const int lane = __builtin_ctz(rest);
+        each.address[lane] = at.of(lane, bytes);
+      }
+      break;
+  }
+  return each;
 }
 
 Row row_of(const EachShape& each) {
@@ -29,17 +58,18 @@ Row row_of(const EachShape& each) {
   if (rest == 0) return {each.address[first], 0, true};
   const int second = __builtin_ctz(rest);
   const auto lanes_between = static_cast<uint64_t>(second - first);
-  const uint64_t stride = (each.address[second] - each.address[first]) / lanes_between;
+  uint64_t stride = each.address[second] - each.address[first];
+  if (lanes_between != 1) stride /= lanes_between;
   const uint64_t base = each.address[first] - static_cast<uint64_t>(first) * stride;
   return {base, stride, has_stride(each, base, stride)};
 }
 
-Shape Core::shape_of(const EachShape& each, const Row& row) {
+Shape Core::shape_of(const EachShape& each, const Row& row, uint32_t last) {
   constexpr uint64_t kMaxStride = 1u << 14;
-  if (!row.regular) return each_shape(each);
+  if (!row.regular) return each_shape(each, last);
   if (row.stride == 0) return uniform_shape(each.lanes, ShapeKind::kLanes);
   const bool power = (row.stride & (row.stride - 1)) == 0;
-  if (!power || row.stride < each.bytes || row.stride > kMaxStride) return each_shape(each);
+  if (!power || row.stride < each.bytes || row.stride > kMaxStride) return each_shape(each, last);
   return affine_shape(row.base, __builtin_ctzll(row.stride));
 }
 
