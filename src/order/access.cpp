@@ -33,23 +33,36 @@ Deed deed_of(const Access& access) {
 
 }  // namespace
 
+namespace {
+
+[[gnu::noinline]] void read_uniform_slowly(Core& core, Warp& warp, OpId op, LaneMask lanes,
+                                           Space space, uint64_t address, uint32_t bytes) {
+  core.collect_if_due();
+  const Shape shape = core.uniform_shape(lanes, ShapeKind::kLanes);
+  const Doing doing = doing_of(core, warp, {op}, shape, space, lanes);
+  if (core.story) core.story->access(doing, each_of(Addresses::uniform(address), lanes, bytes));
+  touch_range(doing, core.region(warp, space, address), {address, bytes}, false);
+}
+
+}  // namespace
+
 void Engine::read_uniform(Warp& warp, OpId op, LaneMask lanes, Space space, uint64_t address,
                           uint32_t bytes) {
-  core_->collect_if_due();
   if (lanes == 0) return;
+  Core& core = *core_;
   warp.touch(lanes);
-  const Shape shape = core_->uniform_shape(lanes, ShapeKind::kLanes);
-  const Doing doing = doing_of(*core_, warp, {op}, shape, space, lanes);
-  if (core_->story) core_->story->access(doing, each_of(Addresses::uniform(address), lanes, bytes));
-  Region& region = core_->region(warp, space, address);
-  LW_CHECK(region.holds(address) && region.holds(address + bytes - 1), address, op.value);
-  if (bytes < 4) return touch_range(doing, region, {address, bytes}, false);
-  const uint64_t at = address >> kBlockShift << kBlockShift;
-  const int cells = static_cast<int>(bytes >> kCoarse);
-  const CellMask mask = ((1u << cells) - 1) << ((address - at) >> kCoarse);
-  Block& block = *region.at(at);
-  read_fast<Space::kGlobal>(core_->objects, who_is(doing), block, mask, [&] {
-    read_block(doing, block, {at, kCoarse, mask});
+  const Warp::Cached& cached = warp.cached[op.value % Warp::kCached];
+  const uint32_t code = Core::whole_warp_code(ShapeKind::kLanes);
+  const bool hit = cached.op == op.value && cached.count == warp.count && cached.code == code;
+  if (!hit || lanes != kAllLanes || bytes < 4 || core.story) {
+    return read_uniform_slowly(core, warp, op, lanes, space, address, bytes);
+  }
+  ++core.findings.facts().accesses;
+  Block* block = core.region(warp, space, address).row(address, 1);
+  LW_CHECK(block != nullptr, address, op.value);
+  const CellMask cells = ((1u << (bytes >> kCoarse)) - 1) << (address >> kCoarse & 31);
+  read_fast<Space::kGlobal>(core.objects, who_is(warp, cached.id, code, false), *block, cells, [&] {
+    read_uniform_slowly(core, warp, op, lanes, space, address, bytes);
   });
 }
 

@@ -7,8 +7,6 @@
 namespace lw::order {
 namespace {
 
-constexpr uint32_t kWholeWarp = (1u << 29) - 1;  // payload of the mask with every lane
-
 Object describe(const Warp& warp, const Deed& deed, const Shape& shape) {
   Object object;
   object.op = deed.op;
@@ -71,7 +69,8 @@ Shape Core::uniform_shape(LaneMask lanes, ShapeKind kind) {
   }
   shape.kind = kind;
   shape.injective = false;
-  shape.code = shape_code(kind, lanes == kAllLanes ? kWholeWarp : objects.add_lanes(lanes));
+  shape.code =
+      lanes == kAllLanes ? whole_warp_code(kind) : shape_code(kind, objects.add_lanes(lanes));
   return shape;
 }
 

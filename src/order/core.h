@@ -128,6 +128,9 @@ struct Core {
                         uint32_t count);
   // Shapes of the present access.
   Shape uniform_shape(LaneMask lanes, ShapeKind kind);
+  static constexpr uint32_t whole_warp_code(ShapeKind kind) {
+    return shape_code(kind, (1u << 29) - 1);
+  }
   // `last`: code of the instruction's shape the last time, which may be the same.
   Shape each_shape(const EachShape& each, uint32_t last = 0);
   // The simplest that fits.

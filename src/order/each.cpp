@@ -1,4 +1,5 @@
-// Lanes with addresses of their own, and ranges of asynchronous operations: block by block.
+// Lanes with addresses of their own, block by block. Each block must be met once per instruction,
+// or its lanes would be compared with each other; lanes that ascend meet each in neighbours.
 
 #include "base/check.h"
 #include "order/judge.h"
@@ -7,7 +8,7 @@
 namespace lw::order {
 namespace {
 
-// The cells of one block that lanes with addresses of their own cover.
+// The cells of one block that lanes cover.
 struct Cover {
   CellMask cells = 0;
   bool injective = true;
@@ -17,10 +18,6 @@ struct Cover {
     cells |= lane;
   }
 };
-
-CellMask run_of(int first, int count) {
-  return count >= kCellsPerBlock ? kAllCells : ((1u << count) - 1) << first;
-}
 
 // Several lanes of one store at one address: one of them survives, which one is not said (M-18).
 [[gnu::noinline]] void note_if_lanes_differ(const Doing& doing, const Cells& cells) {
@@ -40,114 +37,89 @@ CellMask run_of(int first, int count) {
   }
 }
 
-void touch(Doing& doing, Block& block, uint64_t base, int shift, const Cover& cover, bool writes) {
-  if (cover.cells == 0) return;
-  if (writes && !cover.injective) note_if_lanes_differ(doing, {base, shift, cover.cells});
-  doing.injective = cover.injective;
-  const Cells cells{base, shift, cover.cells};
+template <bool kWrites>
+LW_ALWAYS_INLINE void touch(Doing& doing, Block& block, const Cells& cells, bool injective) {
+  if (kWrites && !injective) note_if_lanes_differ(doing, cells);
+  doing.injective = injective;
   const auto slow = [&] {
-    writes ? write_block(doing, block, cells) : read_block(doing, block, cells);
+    kWrites ? write_block(doing, block, cells) : read_block(doing, block, cells);
   };
   if (doing.strong) return slow();
-  if (writes) {
-    write_fast<Space::kGlobal>(doing.core.objects, who_is(doing), block, cover.cells, slow);
+  if (kWrites) {
+    write_fast<Space::kGlobal>(doing.core.objects, who_is(doing), block, cells.mask, slow);
   } else {
-    read_fast<Space::kGlobal>(doing.core.objects, who_is(doing), block, cover.cells, slow);
+    read_fast<Space::kGlobal>(doing.core.objects, who_is(doing), block, cells.mask, slow);
   }
 }
 
-// Lanes of `here` lie in the block at `base`.
-void touch_coarse(Doing& doing, Block& block, uint64_t base, const EachShape& shape, LaneMask here,
-                  bool writes) {
-  Cover cover;
-  const int count = static_cast<int>(shape.bytes >> kCoarse);
-  for (LaneMask rest = here; rest != 0; rest &= rest - 1) {
-    const uint64_t offset = shape.address[__builtin_ctz(rest)] - base;
-    cover.add(run_of(static_cast<int>(offset >> kCoarse), count));
-  }
-  touch(doing, block, base, kCoarse, cover, writes);
+// The block at `base`, also when it lies in another buffer than the first lane's.
+LW_ALWAYS_INLINE Block& block_at(Doing& doing, Region& region, uint64_t base) {
+  if (region.holds(base)) [[likely]]
+    return *region.at(base);
+  Region& other = doing.core.region(doing.warp, doing.space, base);
+  LW_CHECK(other.holds(base), base);
+  return *other.at(base);
 }
 
-void touch_narrow(Doing& doing, Block& block, uint64_t base, const EachShape& shape, LaneMask here,
-                  bool writes) {
-  Cover cover[4];
-  for (LaneMask rest = here; rest != 0; rest &= rest - 1) {
-    const uint64_t offset = shape.address[__builtin_ctz(rest)] - base;
-    cover[offset >> 5].add(run_of(static_cast<int>(offset & 31), static_cast<int>(shape.bytes)));
-  }
-  for (int quarter = 0; quarter < 4; ++quarter) {
-    if (cover[quarter].cells == 0) continue;
-    touch(doing, doing.core.shadow.fine(block, quarter), base + static_cast<uint64_t>(quarter) * 32,
-          kFine, cover[quarter], writes);
-  }
-}
-
-// Has everything in the block been found ordered a moment ago?
-bool passes_range(const Doing& doing, const Block& block) {
-  return block.detail == 0 && doing.remembers(block.write) && doing.remembers(block.reader);
-}
-
-void touch_block(const Doing& doing, Block& block, const Cells& cells, bool writes) {
-  if (passes_range(doing, block) && (cells.mask == kAllCells || !writes)) {
-    if (writes) {
-      block = {doing.id, 0, 0, 0};
-      return;
+// Lanes of at least a cell.
+template <bool kWrites>
+void touch_wide(Doing& doing, Region& region, const EachShape& shape, LaneMask here) {
+  const CellMask run = shape.bytes >= 128 ? kAllCells : (1u << (shape.bytes >> kCoarse)) - 1;
+  while (here != 0) {
+    const uint64_t block = shape.address[__builtin_ctz(here)] >> kBlockShift;
+    Cover cover;
+    for (; here != 0; here &= here - 1) {
+      const uint64_t address = shape.address[__builtin_ctz(here)];
+      if (address >> kBlockShift != block) break;
+      cover.add(run << (address >> kCoarse & 31));
     }
-    if (block.reader == 0) {
-      block.reader = doing.id;
-      block.reader_cells = cells.mask;
-      return;
+    const Cells cells{block << kBlockShift, kCoarse, cover.cells};
+    touch<kWrites>(doing, block_at(doing, region, cells.base), cells, cover.injective);
+  }
+}
+
+// Lanes of a byte or two: fine blocks.
+template <bool kWrites>
+void touch_narrow(Doing& doing, Region& region, const EachShape& shape, LaneMask here) {
+  const CellMask run = (1u << shape.bytes) - 1;
+  while (here != 0) {
+    const uint64_t block = shape.address[__builtin_ctz(here)] >> kBlockShift;
+    Cover cover[4];
+    for (; here != 0; here &= here - 1) {
+      const uint64_t address = shape.address[__builtin_ctz(here)];
+      if (address >> kBlockShift != block) break;
+      cover[address >> 5 & 3].add(run << (address & 31));
+    }
+    Block& coarse = block_at(doing, region, block << kBlockShift);
+    for (int quarter = 0; quarter < 4; ++quarter) {
+      if (cover[quarter].cells == 0) continue;
+      const uint64_t base = (block << kBlockShift) + static_cast<uint64_t>(quarter) * 32;
+      touch<kWrites>(doing, doing.core.shadow.fine(coarse, quarter),
+                     {base, kFine, cover[quarter].cells}, cover[quarter].injective);
     }
   }
-  if (writes) {
-    write_block(doing, block, cells);
-  } else {
-    read_block(doing, block, cells);
-  }
 }
 
-}  // namespace
-
-namespace {
-
-// Lanes of `here` are those that go to the block of lane `first`.
-void touch_lanes(Doing& doing, Region& region, const EachShape& shape, int first, LaneMask here,
-                 bool writes) {
-  const uint64_t base = shape.address[first] >> kBlockShift << kBlockShift;
-  Region& at = region.holds(base) ? region : doing.core.region(doing.warp, doing.space, base);
-  LW_CHECK(at.holds(base) && (shape.address[first] & (shape.bytes - 1)) == 0, shape.address[first]);
-  if (shape.bytes < 4) {
-    touch_narrow(doing, *at.at(base), base, shape, here, writes);
-  } else {
-    touch_coarse(doing, *at.at(base), base, shape, here, writes);
-  }
-}
-
-// Lanes that ascend meet each block once, in neighbours.
 bool ascends(const EachShape& shape) {
   uint64_t last = 0;
   bool ascends = true;
-  for (LaneMask rest = shape.lanes; rest != 0; rest &= rest - 1) {
-    const uint64_t block = shape.address[__builtin_ctz(rest)] >> kBlockShift;
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    const bool active = shape.lanes >> lane & 1;
+    const uint64_t block = active ? shape.address[lane] >> kBlockShift : last;
     ascends &= block >= last;
     last = block;
   }
   return ascends;
 }
 
-// The lanes of `rest` in the block of the first of them.
-LaneMask neighbours(const EachShape& shape, LaneMask rest) {
-  const uint64_t block = shape.address[__builtin_ctz(rest)] >> kBlockShift;
-  LaneMask here = 0;
-  for (; rest != 0; rest &= rest - 1) {
-    const int lane = __builtin_ctz(rest);
-    if (shape.address[lane] >> kBlockShift != block) break;
-    here |= 1u << lane;
-  }
-  return here;
+bool is_aligned(const EachShape& shape) {
+  uint64_t low = 0;
+  for (uint64_t address : shape.address) low |= address;
+  return (low & (shape.bytes - 1)) == 0;
 }
 
-LaneMask scattered(const EachShape& shape, LaneMask rest) {
+// The lanes of `rest` in the block of the first of them.
+LaneMask lanes_of_block(const EachShape& shape, LaneMask rest) {
   const uint64_t block = shape.address[__builtin_ctz(rest)] >> kBlockShift;
   LaneMask here = 0;
   for (int lane = 0; lane < kWarpSize; ++lane) {
@@ -156,38 +128,33 @@ LaneMask scattered(const EachShape& shape, LaneMask rest) {
   return here & rest;
 }
 
-}  // namespace
+template <bool kWrites>
+void touch_some(Doing& doing, Region& region, const EachShape& shape, LaneMask here) {
+  if (shape.bytes < 4) {
+    touch_narrow<kWrites>(doing, region, shape, here);
+  } else {
+    touch_wide<kWrites>(doing, region, shape, here);
+  }
+}
 
-void touch_each(Doing& doing, Region& region, const EachShape& shape, bool writes) {
-  const bool in_order = ascends(shape);
-  LaneMask rest = shape.lanes;
-  while (rest != 0) {
-    const LaneMask here = in_order ? neighbours(shape, rest) : scattered(shape, rest);
-    touch_lanes(doing, region, shape, __builtin_ctz(rest), here, writes);
+template <bool kWrites>
+void touch_all(Doing& doing, Region& region, const EachShape& shape) {
+  if (ascends(shape)) return touch_some<kWrites>(doing, region, shape, shape.lanes);
+  for (LaneMask rest = shape.lanes; rest != 0;) {
+    const LaneMask here = lanes_of_block(shape, rest);
+    touch_some<kWrites>(doing, region, shape, here);
     rest &= ~here;
   }
 }
 
-void touch_range(const Doing& doing, Region& region, const Range& range, bool writes) {
-  const uint64_t end = range.base + range.bytes;
-  LW_CHECK(region.holds(range.base) && region.holds(end - 1), range.base, range.bytes);
-  const bool fine = ((range.base | range.bytes) & 3) != 0;
-  const int shift = fine ? kFine : kCoarse;
-  const uint64_t step = static_cast<uint64_t>(kCellsPerBlock) << shift;
-  for (uint64_t at = range.base & ~(step - 1); at < end; at += step) {
-    const uint64_t from = std::max(at, range.base);
-    const uint64_t to = std::min(at + step, end);
-    const Cells cells{
-        at, shift,
-        run_of(static_cast<int>((from - at) >> shift), static_cast<int>((to - from) >> shift))};
-    Block& block = *region.at(at);
-    Block& target = fine ? doing.core.shadow.fine(block, static_cast<int>(at >> 5 & 3)) : block;
-    if (doing.alone) {
-      touch_block(doing, target, cells, writes);
-    } else {
-      read_fast<Space::kGlobal>(doing.core.objects, who_is(doing), target, cells.mask,
-                                [&] { read_block(doing, target, cells); });
-    }
+}  // namespace
+
+void touch_each(Doing& doing, Region& region, const EachShape& shape, bool writes) {
+  LW_CHECK(is_aligned(shape), shape.bytes, shape.lanes);
+  if (writes) {
+    touch_all<true>(doing, region, shape);
+  } else {
+    touch_all<false>(doing, region, shape);
   }
 }
 

@@ -133,6 +133,15 @@ template <Space kSpace, bool kWrites, int kShift>
   touch_whole<kSpace, kWrites, kShift>(core, warp, op, cached.id, base);
 }
 
+// The cells of the block at `at` that lie in [begin, end).
+CellMask cells_between(uint64_t at, uint64_t begin, uint64_t end) {
+  CellMask cells = kAllCells;
+  if (begin > at) cells <<= (begin - at) >> kCoarse;
+  const uint64_t block_end = at + (1u << kBlockShift);
+  if (end < block_end) cells &= kAllCells >> ((block_end - end) >> kCoarse);
+  return cells;
+}
+
 // Any lanes, any place.
 template <Space kSpace, bool kWrites>
 [[gnu::noinline]] void some_lanes(Core& core, Warp& warp, OpId op, LaneMask lanes, uint64_t base,
@@ -152,7 +161,9 @@ template <Space kSpace, bool kWrites>
   if (shift < kCoarse) [[unlikely]]
     return narrow<kSpace, kWrites>(row, region, begin, end);
   for (uint64_t at = begin & ~(kBlockBytes - 1); at < end; at += kBlockBytes) {
-    const CellMask cells = spread(window(lanes, base, at, shift), shift - kCoarse);
+    const CellMask cells = lanes == kAllLanes
+                               ? cells_between(at, begin, end)
+                               : spread(window(lanes, base, at, shift), shift - kCoarse);
     if (cells != 0) touch_row<kSpace, kWrites>(row, *region.at(at), at, kCoarse, cells);
   }
 }

@@ -134,6 +134,7 @@ bool Shadow::readers_full(const Block& block) const {
   return chunk != 0 && chunks_[chunk].used == ReaderChunk::kEntries;
 }
 
+// The reader that comes last comes first: it is the one that will come again.
 bool Shadow::add_to_reader(Block& block, CellMask cells, ObjectId id) {
   if (block.reader == id) {
     block.reader_cells |= cells;
@@ -143,7 +144,9 @@ bool Shadow::add_to_reader(Block& block, CellMask cells, ObjectId id) {
   for (uint32_t c = details_[block.detail].readers; c != 0; c = chunks_[c].next) {
     for (uint32_t i = 0; i < chunks_[c].used; ++i) {
       if (chunks_[c].id[i] != id) continue;
-      chunks_[c].cells[i] |= cells;
+      std::swap(chunks_[c].id[i], block.reader);
+      std::swap(chunks_[c].cells[i], block.reader_cells);
+      block.reader_cells |= cells;
       return true;
     }
   }
@@ -166,8 +169,8 @@ void Shadow::add_reader(Block& block, CellMask cells, ObjectId id, bool writes) 
     more.readers = fresh;
   }
   ReaderChunk& chunk = chunks_[more.readers];
-  chunk.id[chunk.used] = id;
-  chunk.cells[chunk.used++] = cells;
+  chunk.id[chunk.used] = std::exchange(block.reader, id);
+  chunk.cells[chunk.used++] = std::exchange(block.reader_cells, cells);
 }
 
 void Shadow::free_readers(Block& block) {

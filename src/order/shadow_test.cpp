@@ -49,7 +49,7 @@ TEST(Shadow, KeepsManyReaders) {
   for (ObjectId id = 10; id < 60; ++id) shadow.add_reader(block, 1u << (id % 32), id, false);
   shadow.add_reader(block, 1u << 31, 10, false);
   EXPECT_EQ(readers_of(shadow, block).size(), 50u);
-  EXPECT_EQ(block.reader, 10u);
+  EXPECT_EQ(block.reader, 10u);  // the last that came
   EXPECT_EQ(block.reader_cells, 1u << 10 | 1u << 31);
   shadow.set_readers(block, {}, false);
   EXPECT_EQ(block.detail, 0u);
