@@ -54,6 +54,7 @@ LW_ALWAYS_INLINE std::byte* resolve(Warp& warp, uint64_t address, uint64_t bytes
   if constexpr (window == Window::global) return warp.machine->memory().resolve(address, bytes);
   uint64_t offset = address - program::kSharedBase;
   if (offset >= warp.shared_bytes || bytes > warp.shared_bytes - offset) return nullptr;
+  if (offset < warp.objects_end && offset + bytes > warp.objects_begin) return nullptr;
   return warp.shared + offset;
 }
 
