@@ -122,6 +122,7 @@ TEST(Verifier, TargetsAndVersions) {
             "`griddepcontrol.wait` needs `.version 7.8`, and the module says 7.5");
   EXPECT_EQ(complaint("ld.global.v4.b64 {%rd0, %rd1, %rd2, %rd3}, [%rd4];"),
             "an access of 256 bits is not supported on `.target sm_90a`");
+  EXPECT_EQ(complaint("tensormap.replace.tile.rank.shared::cta.b1024.b32 [sm], 1;"), "");
   EXPECT_EQ(complaint("vote.all.pred %p0, %p1;"),
             "`vote.all.pred` is not supported on `sm_70` and later from `.version 6.4` on");
   EXPECT_EQ(complaint("ret;", "sm_seven"), "`.target sm_seven` names no architecture");

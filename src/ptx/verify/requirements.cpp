@@ -83,7 +83,7 @@ std::vector<Need> needs_of(const Opcode& opcode) {
         {fmt::format("`{}` with `.{}`", base, name_of(need.type)), need.version, need.target});
   }
   const bool moves = row.effect == Effect::load || row.effect == Effect::store;
-  if (moves && access_bits(opcode) > 128) {
+  if (moves && access_bits(opcode) == 256) {
     needs.push_back({"an access of 256 bits", 88, "sm_100"});
   }
   return needs;
