@@ -48,39 +48,24 @@ const order::Story* story_of(const RaceGroup& group, const Facts& told) {
   return nullptr;
 }
 
-// Does one warp's own program have `b` before `a`? Nothing if no warp executes both.
-std::optional<bool> program_swaps(const Party& a, const Party& b, const Diary& diary) {
+// Does one warp's own program have `b` before `a`?
+bool program_swaps(const Party& a, const Party& b, const Diary& diary) {
   for (const Party& who : {b, a}) {
     const uint64_t at_a = diary.position(who.cta, who.warp, a.op, a.execution);
     const uint64_t at_b = diary.position(who.cta, who.warp, b.op, b.execution);
     if (at_a != 0 && at_b != 0 && at_a != at_b) return at_b < at_a;
   }
-  return std::nullopt;
+  return false;
 }
 
-// A producer and a consumer in loops of their own: is the write of a later round than the read, so
-// that it overwrites what was read? Rounds are told by how far each is in its own executions; a
-// write of the same round is the one that the read wants. Nothing if either is no loop.
-std::optional<bool> write_overwrites(const Party& read, const Party& write, const Diary& diary) {
-  const uint64_t reads = diary.total(read.cta, read.warp, read.op);
-  const uint64_t writes = diary.total(write.cta, write.warp, write.op);
-  if (reads < 2 || writes < 2 || read.execution == 0 || write.execution == 0) return std::nullopt;
-  const double round = 1.0 / static_cast<double>(std::min(reads, writes));
-  const double read_at = (static_cast<double>(read.execution) - 0.5) / static_cast<double>(reads);
-  const double write_at =
-      (static_cast<double>(write.execution) - 0.5) / static_cast<double>(writes);
-  return write_at - read_at > round / 2;
-}
-
-// Whether the run had the two the other way round than their programs mean it.
-bool is_swapped(const order::Race& race, const Diary& diary) {
-  if (const auto swaps = program_swaps(race.earlier, race.later, diary)) return *swaps;
-  const bool read_first = race.earlier.kind == order::Kind::kRead;
-  if (!read_first && race.later.kind != order::Kind::kRead) return false;
-  const Party& read = read_first ? race.earlier : race.later;
-  const Party& write = read_first ? race.later : race.earlier;
-  const auto overwrites = write_overwrites(read, write, diary);
-  return overwrites && *overwrites != read_first;
+// The copy engine wrote what a thread then read, but the copy was a later round's than the read: it
+// ran ahead of a reader that it should have waited for. The edge that is missing is that from the
+// reader to the copy, whatever came first in this run.
+bool copy_ran_ahead(const order::Race& race) {
+  const bool copy =
+      race.earlier.agent == order::Agent::kBulkLoad || race.earlier.agent == order::Agent::kCpAsync;
+  return copy && race.later.kind == order::Kind::kRead && race.later.execution != 0 &&
+         race.earlier.execution > race.later.execution;
 }
 
 Hazard hazard_of(const RacePair& pair) {
@@ -148,7 +133,7 @@ class Grouping {
     if (const order::Story* story = story_of(group, told_.facts)) pair.group.first = story->race;
     pair.group.first.after_unforced = group.first.after_unforced;
     const order::Race& race = pair.group.first;
-    pair.swapped = is_swapped(race, told_.diary) || wants_the_write(race);
+    pair.swapped = program_swaps(race.earlier, race.later, told_.diary) || wants_the_write(race);
     if (copy_ran_ahead(pair.group.first)) {
       pair.swapped = true;
       pair.group.first.rule = diagnose::RuleId::kB1;

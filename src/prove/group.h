@@ -3,10 +3,9 @@
 //
 // The engine groups by instruction pair and by what came first in its run. But which of two
 // unordered accesses came first is the schedule's doing. What a reader understands is the order in
-// one warp's own program: where the same warp executes both instructions, that decides. For two
-// warps with different jobs it is the round of their loops: a write of a later round than the read
-// overwrites, any other write is the one that the read wants, as it is where the read found bytes
-// that nobody had written. Else they are told as the run had them.
+// one warp's own program: where the same warp executes both instructions, that decides. Two warps
+// with different jobs are told as the run had them, but for a copy that ran ahead of its reader,
+// and for a read of bytes that nobody had written: there the write belongs before it.
 
 #include <vector>
 

@@ -63,16 +63,6 @@ uint64_t Diary::position(base::CtaId cta, base::WarpId warp, base::OpId instruct
   return it == positions_.end() ? 0 : it->second;
 }
 
-uint64_t Diary::total(base::CtaId cta, base::WarpId warp, base::OpId instruction) const {
-  const Key behind{cta.value, warp.value, instruction.value, UINT64_MAX};
-  auto it = positions_.upper_bound(behind);
-  if (it == positions_.begin()) return 0;
-  const Key& last = (--it)->first;
-  const bool same =
-      last.cta == cta.value && last.warp == warp.value && last.instruction == instruction.value;
-  return same ? last.n : 0;
-}
-
 Run run_case(const casefile::Inputs& inputs, casefile::SetUp set_up, const RunPlan& plan) {
   Run run;
   run.set_up = std::move(set_up);

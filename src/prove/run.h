@@ -38,8 +38,6 @@ class Diary {
   void note(base::CtaId cta, base::WarpId warp, base::OpId instruction, uint64_t n);
   // Position among the notes of this warp, from 1; 0: it never executed that.
   uint64_t position(base::CtaId cta, base::WarpId warp, base::OpId instruction, uint64_t n) const;
-  // How often the warp executed it in the whole run.
-  uint64_t total(base::CtaId cta, base::WarpId warp, base::OpId instruction) const;
 
  private:
   struct Key {
