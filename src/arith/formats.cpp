@@ -162,10 +162,13 @@ uint16_t bf16_from_f64(double x, Narrowing how) {
 }
 
 uint32_t tf32_from_f32(float x, Narrowing how) {
-  // .rna without .satfinite is an addition on the bits; at exponent 255 nothing but the cut.
-  if (how.rounding == Rounding::kNearestAway && !how.satfinite && !how.relu) {
+  // .rna is an addition on the bits; at exponent 255 nothing but the cut. .satfinite then takes one
+  // last place from whatever has that exponent, NaN too. [H200]
+  if (how.rounding == Rounding::kNearestAway && !how.relu) {
     bool finite = (bits_of(x) & 0x7f800000u) != 0x7f800000u;
-    return (bits_of(x) + (finite ? 0x1000 : 0)) & kTf32Mask;
+    uint32_t cut = (bits_of(x) + (finite ? 0x1000 : 0)) & kTf32Mask;
+    bool saturates = how.satfinite && (cut & 0x7f800000u) == 0x7f800000u;
+    return saturates ? cut - 0x2000 : cut;
   }
   constexpr int kDropped = kF32.fraction_bits - kTf32.fraction_bits;
   return static_cast<uint32_t>(narrow(kTf32, x, how, kNanTf32 >> kDropped)) << kDropped;

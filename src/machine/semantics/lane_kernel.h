@@ -5,7 +5,7 @@
 //   kernel.a = {...};                    // of lane 0, 1, ...; the rest are 0
 //   EXPECT_EQ(kernel.run()[3], kernel.a[2]);
 //
-// Registers: %a %b %c and %wa %wb are the lane's inputs (32 and 64 bits), %d and %wd its results,
+// Registers: %a %b %c and %wa %wb %wc are the lane's inputs (32 and 64 bits), %d and %wd its results,
 // %lane its number; %r0-%r9, %h0-%h9 (16 bits), %w0-%w9 (64 bits), %p0-%p9 are free, and %bytes is
 // the address of a block of global memory of 1 KiB, `memory` before and after.
 
@@ -23,7 +23,7 @@ class LaneKernel {
       : code_(std::move(code)), target_(std::move(target)), outside_(std::move(outside)) {}
 
   std::vector<uint32_t> a, b, c, memory;
-  std::vector<uint64_t> wa, wb;
+  std::vector<uint64_t> wa, wb, wc;
 
   // The words %d of all lanes; `wide_results`, `memory` and `result` are set as well.
   std::vector<uint32_t> run(uint32_t threads = 32) {
@@ -47,15 +47,15 @@ class LaneKernel {
   void start(uint32_t threads) {
     TestKernel test(text(), {}, target_);
     for (const std::vector<uint32_t>* words : {&a, &b, &c}) test.buffer(32, *words);
-    for (const std::vector<uint64_t>* words : {&wa, &wb}) test.buffer(64, halves(*words));
+    for (const std::vector<uint64_t>* words : {&wa, &wb, &wc}) test.buffer(64, halves(*words));
     test.buffer(32);
     test.buffer(64);
     test.buffer(256, memory);
     result = test.launch(1, threads);
     why = test.why();
-    results = test.words(5);
-    wide_results = test.doubles(6);
-    memory = test.words(7);
+    results = test.words(6);
+    wide_results = test.doubles(7);
+    memory = test.words(8);
   }
 
   static std::vector<uint32_t> halves(const std::vector<uint64_t>& words) {
@@ -71,17 +71,17 @@ class LaneKernel {
     std::string text = outside_;
     text += R"(
 .visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 wa, .param .u64 wb,
-                  .param .u64 d, .param .u64 wd, .param .u64 memory) {
+                  .param .u64 wc, .param .u64 d, .param .u64 wd, .param .u64 memory) {
   .reg .pred %p<10>;
   .reg .b16 %h<10>;
   .reg .b32 %r<10>;
   .reg .b64 %w<10>;
   .reg .b32 %a, %b, %c, %d, %lane;
-  .reg .b64 %wa, %wb, %wd, %bytes, %at, %step;
+  .reg .b64 %wa, %wb, %wc, %wd, %bytes, %at, %step;
   mov.u32 %lane, %tid.x;
 )";
     for (std::string name : {"a", "b", "c"}) text += access("ld", name, "32", "4");
-    for (std::string name : {"wa", "wb"}) text += access("ld", name, "64", "8");
+    for (std::string name : {"wa", "wb", "wc"}) text += access("ld", name, "64", "8");
     text += "  ld.param.u64 %bytes, [memory];\n  mov.b32 %d, 0;\n  mov.b64 %wd, 0;\n";
     text += code_ + "\n";
     text += access("st", "d", "32", "4") + access("st", "wd", "64", "8") + "  ret;\n}\n";

@@ -2,8 +2,8 @@
 // f64, one value at a time. (Pairs and the short formats: convert_packed.cpp.)
 //
 // Between floats a value travels as f64, which holds every source exactly, so it is rounded once,
-// when it is narrowed. NaN: f16 and bf16 results are 7fff; to f32 the payload's high bits stay, but
-// for cvt.f32.f32 with a modifier, which gives 7fffffff as every f32 instruction does. [H200]
+// when it is narrowed. A NaN keeps the high bits of its payload when it comes from f64 or goes
+// there; otherwise it becomes 7fff or 7fffffff. [H200]
 
 #include <bit>
 
@@ -49,17 +49,25 @@ double saturated(double x) { return x > 0.0 ? (x < 1.0 ? x : 1.0) : 0.0; }
 
 // --- one lane ---
 
+// A NaN of f16 keeps its payload, quieted.
+double f64_from_f16(uint16_t x) {
+  if (!arith::is_nan_f16(x)) return arith::f64_from_f32(arith::f32_from_f16(x));
+  const uint64_t sign = uint64_t{x} >> 15 << 63;
+  return arith::f64_of(sign | 0x7ff8000000000000u | uint64_t{x & 0x3ffu} << 42);
+}
+
+// Flushing goes through an f32 instruction, which makes any NaN 7fffffff.
 template <Type type>
 double read(const Warp& warp, Slot slot, int lane, bool ftz) {
   if constexpr (type == Type::f64) {
     return std::bit_cast<double>(warp.lanes<uint64_t>(slot)[lane]);
   } else {
     const uint32_t word = warp.lanes<uint32_t>(slot)[lane];
+    if constexpr (type == Type::f16) return f64_from_f16(static_cast<uint16_t>(word));
     float value = 0;
-    if constexpr (type == Type::f16) value = arith::f32_from_f16(static_cast<uint16_t>(word));
     if constexpr (type == Type::bf16) value = arith::f32_from_bf16(static_cast<uint16_t>(word));
     if constexpr (type == Type::f32)
-      value = ftz ? arith::flush(arith::f32_of(word)) : arith::f32_of(word);
+      value = ftz ? arith::canonical_nan(arith::flush(arith::f32_of(word))) : arith::f32_of(word);
     return arith::f64_from_f32(value);
   }
 }
@@ -86,8 +94,8 @@ void run_floats(const Op& op, Warp& warp) {
     double value = read<from>(warp, op.a, lane, mode.ftz);
     if (op.detail & kIntegral) value = arith::round_to_integral_f64(value, mode.rounding);
     if (mode.sat) value = saturated(value);
-    if (to == Type::f32 && from == Type::f32 && arith::is_nan(value))
-      value = arith::f64_from_f32(arith::f32_of(arith::kNanF32));
+    if (to != Type::f64 && from != Type::f64 && arith::is_nan(value))
+      value = arith::f64_of(~uint64_t{0} >> 1);  // all ones, in every format
     write<to>(warp, op.d, lane, value, op.detail);
   });
 }

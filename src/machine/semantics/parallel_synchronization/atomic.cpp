@@ -2,7 +2,8 @@
 //
 // The lanes of a warp go one after another, in order of their numbers; a real GPU promises no order
 // among them. The arithmetic is that of the bulk reductions (bulk_reduce.h). Sums of f32 in global
-// memory flush subnormals unless `.noftz` is given, those in shared memory keep them [H200].
+// memory flush subnormals unless `.noftz` is given, those in shared memory keep them [H200: this and
+// the NaNs of f64].
 //
 // Op: a the address, `immediate` its displacement, `detail` the shape of data_movement/access.h, so
 // that `locate` finds the bytes; at `more` the slots of the results (atom), then of the operands,
@@ -11,6 +12,7 @@
 #include <array>
 #include <cstring>
 
+#include "arith/float64.h"
 #include "machine/bulk_reduce.h"
 #include "machine/dispatch.h"
 #include "machine/each_lane.h"
@@ -49,6 +51,20 @@ void reduce(const Place& place, const Bytes& operand, const Bytes&) {
   const bool keeps = type == ReduceType::f32_ftz && place.shared;
   const ReduceType kind = keeps ? ReduceType::f32 : type;
   reduce_elements(place.memory, operand.data(), place.bytes, op, kind);
+}
+
+// Of two NaNs the operand's stays; global memory takes a NaN as it is, shared memory quiets it.
+void add_f64(const Place& place, const Bytes& bytes, const Bytes&) {
+  uint64_t old, operand;
+  std::memcpy(&old, place.memory, 8);
+  std::memcpy(&operand, bytes.data(), 8);
+  const double x = arith::f64_of(old), y = arith::f64_of(operand);
+  uint64_t sum = arith::is_nan(y) ? operand : old;
+  if (!arith::is_nan(x) && !arith::is_nan(y))
+    sum = arith::bits_of(arith::add_f64(x, y, arith::Rounding::kNearestEven));
+  else if (place.shared)
+    sum |= uint64_t{1} << 51;
+  std::memcpy(place.memory, &sum, 8);
 }
 
 using Effect = void (*)(const Place&, const Bytes&, const Bytes&);
@@ -168,7 +184,7 @@ Handlers reduction(ReduceType type, bool returns) {
     case ReduceType::bf16:
       return handlers_of<reduce<op, ReduceType::bf16>, 1>(returns);
     case ReduceType::f64:
-      return handlers_of<reduce<op, ReduceType::f64>, 1>(returns);
+      return handlers_of<add_f64, 1>(returns);
     case ReduceType::f32:
       return handlers_of<reduce<op, ReduceType::f32>, 1>(returns);
     case ReduceType::f32_ftz:

@@ -1,0 +1,76 @@
+// Collectives, atomics, conversions and halves on the machine against an H200: the kernels of
+// tests/agree/lanes.ptx, and what they left there (lanes.tsv, made by scripts/gpu_lanes).
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "machine/test_kernel.h"
+
+namespace lw::machine {
+namespace {
+
+constexpr size_t kWords = 256;
+using Words = std::vector<uint32_t>;
+
+std::string read_text(const std::string& name) {
+  std::ifstream file(LW_SOURCE_DIR "/tests/agree/" + name);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// By kernel.
+std::map<std::string, Words> read_expected() {
+  std::istringstream lines(read_text("lanes.tsv"));
+  std::map<std::string, Words> expected;
+  std::string line;
+  while (std::getline(lines, line)) {
+    if (line[0] == '#') continue;
+    std::istringstream columns(line);
+    std::string kernel;
+    size_t row = 0;
+    columns >> kernel >> row;
+    Words& words = expected[kernel];
+    words.resize(kWords);
+    for (size_t i = 0; i < 32; ++i) columns >> std::hex >> words[32 * row + i];
+  }
+  return expected;
+}
+
+Words run(const ptx::Module& module, const std::string& kernel) {
+  Machine machine;
+  const ModuleId id = machine.load(module);
+  const BufferId out = machine.memory().add_buffer("out", kWords * 4);
+  const uint64_t address = machine.memory().buffer(out).address;
+  LaunchRequest request;
+  request.module = id;
+  request.kernel = kernel;
+  request.block.x = 32;
+  request.parameters.resize(8);
+  std::memcpy(request.parameters.data(), &address, 8);
+  diagnose::Emitter emitter;
+  EXPECT_TRUE(machine.launch(std::move(request), emitter)) << kernel;
+  PlainOrder policy;
+  const RunResult result = machine.run(policy, nullptr);
+  EXPECT_TRUE(result.finished) << kernel << ": " << (result.fault ? result.fault->text : "");
+  Words words(kWords);
+  std::memcpy(words.data(), machine.memory().bytes(out).data(), kWords * 4);
+  return words;
+}
+
+TEST(Agree, LanesOfAnH200) {
+  diagnose::Emitter emitter;
+  const auto module = ptx::parse(read_text("lanes.ptx"), "lanes.ptx", emitter);
+  ASSERT_TRUE(module);
+  const auto expected = read_expected();
+  ASSERT_GT(expected.size(), 20u);
+  for (const auto& [kernel, words] : expected) {
+    const Words ours = run(*module, kernel);
+    for (size_t i = 0; i < kWords; ++i)
+      EXPECT_EQ(ours[i], words[i]) << kernel << ", row " << i / 32 << ", lane " << i % 32;
+  }
+}
+
+}  // namespace
+}  // namespace lw::machine
