@@ -15,7 +15,7 @@ struct Outcome {
   bool finished = false;
   uint64_t instructions = 0;  // of warps
   uint64_t races = 0;
-  double seconds = 0;  // of Machine::run alone
+  double seconds = 0;  // of the processor, in Machine::run alone
   std::string why;     // it did not finish
   std::vector<std::pair<std::string, std::vector<uint8_t>>> outputs;
 };

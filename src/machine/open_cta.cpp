@@ -55,6 +55,7 @@ void open_warp(CtaHolder& holder, uint32_t index) {
   warp.id = base::WarpId(static_cast<uint16_t>(index));
   warp.cta = &cta;
   warp.machine = cta.machine;
+  warp.memory = &cta.machine->memory();
   warp.program = &program;
   warp.registers = holder.registers.bytes().data() + size_t{index} * program.register_bytes;
   warp.shared = cta.shared.data();

@@ -181,6 +181,16 @@ const Op* Warp::oldest_group() {
   return nullptr;
 }
 
+// The group that runs next, joined with those at the same Op.
+const Op* Warp::choose_group() {
+  if (parked.size() == 1 && is_runnable(parked[0])) {
+    join_at = nowhere();
+    return take(0);
+  }
+  const Op* start = let_others_ahead_ ? oldest_group() : next_group();
+  return start == nullptr ? nullptr : merge_here(start);
+}
+
 TurnEnd Warp::run_turn(int64_t quantum, uint64_t& steps) {
   // A group that polls, or has run for long, stood at the smallest Op: another one goes first.
   alone_for_ = turn_end == TurnEnd::quantum ? alone_for_ + quantum : 0;
@@ -189,10 +199,10 @@ TurnEnd Warp::run_turn(int64_t quantum, uint64_t& steps) {
   turn_over_ = false;
   fuel = quantum;
   while (!turn_over_ && !machine->has_ended()) {
-    const Op* start = let_others_ahead_ ? oldest_group() : next_group();
+    const Op* start = choose_group();
     if (start == nullptr) break;
     stopped = false;
-    run_from(merge_here(start), *this);
+    run_from(start, *this);
   }
   steps += static_cast<uint64_t>(quantum - fuel);
   if (machine->has_ended()) return turn_end = TurnEnd::ended;

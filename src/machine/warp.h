@@ -31,6 +31,7 @@ namespace lw::machine {
 
 class Cta;
 class Machine;
+class Memory;
 using base::LaneMask;
 using program::Op;
 using program::Slot;
@@ -64,6 +65,7 @@ class Warp {
   uint32_t shared_bytes = 0;
   uint32_t objects_begin = ~0u;        // live mbarrier objects lie in this part of it
   uint32_t objects_end = 0;
+  Memory* memory = nullptr;
   std::byte* local = nullptr;  // lane by lane
   uint32_t local_bytes = 0;    // of a lane
   bool stopped = false;        // the running lanes were parked, or the run has ended
@@ -148,6 +150,7 @@ class Warp {
   const Op* take(size_t index);  // makes a parked group the running one
   const Op* next_group();
   const Op* oldest_group();
+  const Op* choose_group();
   const Op* merge_here(const Op* at);
 
   bool turn_over_ = false;

@@ -28,6 +28,12 @@ namespace lw::machine::LW_SIMD_NAMESPACE {
 
 inline constexpr int kLanes = base::kWarpSize;
 
+#if defined(__FMA__)
+inline constexpr bool kHasFma = true;
+#else
+inline constexpr bool kHasFma = false;  // the host's fma is a slow function
+#endif
+
 template <class T>
 using Storage = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
 
@@ -51,7 +57,22 @@ LW_ALWAYS_INLINE Storage<T>* lanes_at(std::byte* registers, Slot slot) {
   return static_cast<Storage<T>*>(__builtin_assume_aligned(registers + slot.offset, 64));
 }
 
-LW_ALWAYS_INLINE bool has(LaneMask mask, int lane) { return (mask >> lane) & 1; }
+// Bit i in word i: a mask is spread over a vector by one AND with it (a shift by the lane number is
+// not made into vector code).
+template <class Word>
+struct LaneBits {
+  alignas(64) Word bit[kLanes];
+  constexpr LaneBits() : bit() {
+    for (int lane = 0; lane < kLanes; ++lane) bit[lane] = Word{1} << lane;
+  }
+};
+template <class Word>
+inline constexpr LaneBits<Word> kLaneBits;
+
+template <class Word = uint32_t>
+LW_ALWAYS_INLINE bool has(LaneMask mask, int lane) {
+  return (Word{mask} & kLaneBits<Word>.bit[lane]) != 0;
+}
 
 // d[lane] = value(lane) in the lanes that run.
 template <Mode mode, class T, class Value>
@@ -63,7 +84,8 @@ LW_ALWAYS_INLINE void write_lanes(Storage<T>* d, LaneMask active, Value value) {
 #pragma GCC ivdep
     for (int lane = 0; lane < kLanes; ++lane) {
       Storage<T> result = pack<T>(value(lane));
-      d[lane] = has(active, lane) ? result : d[lane];
+      Storage<T> old = d[lane];
+      d[lane] = has<Storage<T>>(active, lane) ? result : old;
     }
   }
 }
@@ -116,6 +138,69 @@ LW_ALWAYS_INLINE LaneMask pack_bits(const int32_t* words) {
   for (int i = 0; i < kLanes; ++i) bits |= static_cast<LaneMask>(words[i] & 1) << i;
 #endif
   return bits;
+}
+
+// One vector register of this level.
+#if defined(__AVX512F__)
+inline constexpr size_t kVectorBytes = 64;
+#elif defined(__AVX2__)
+inline constexpr size_t kVectorBytes = 32;
+#else
+inline constexpr size_t kVectorBytes = 16;
+#endif
+template <class Word>
+struct VectorOf {
+  typedef Word Type __attribute__((vector_size(kVectorBytes)));
+};
+template <class Word>
+using Vector = typename VectorOf<Word>::Type;
+template <class Word>
+inline constexpr int kPerVector = static_cast<int>(kVectorBytes / sizeof(Word));
+
+template <class Word>
+LW_ALWAYS_INLINE bool is_zero(Vector<Word> vector) {
+#if defined(__AVX512F__)
+  auto bits = reinterpret_cast<__m512i>(vector);
+  return _mm512_test_epi64_mask(bits, bits) == 0;
+#elif defined(__AVX2__)
+  auto bits = reinterpret_cast<__m256i>(vector);
+  return _mm256_testz_si256(bits, bits) != 0;
+#else
+  auto words = reinterpret_cast<Vector<uint64_t>>(vector);
+  return (words[0] | words[1]) == 0;
+#endif
+}
+
+// 0, 1, 2, ... as a table to load vectors from.
+template <class Word>
+struct LaneNumbers {
+  alignas(64) Word number[kLanes];
+  constexpr LaneNumbers() : number() {
+    for (int lane = 0; lane < kLanes; ++lane) number[lane] = static_cast<Word>(lane);
+  }
+};
+template <class Word>
+inline constexpr LaneNumbers<Word> kLaneNumbers;
+
+template <class Word>
+LW_ALWAYS_INLINE Vector<Word> load_vector(const Word* from) {
+  return *reinterpret_cast<const Vector<Word>*>(from);
+}
+
+// a[lane] == base + lane * stride in every lane of `mask` (in every lane: Mode::full).
+template <auto stride, Mode mode, class Word>
+LW_ALWAYS_INLINE bool is_row(const Word* a, LaneMask mask, Word base) {
+  Vector<Word> differs = {};
+  for (int first = 0; first < kLanes; first += kPerVector<Word>) {
+    Vector<Word> expected = base + load_vector(kLaneNumbers<Word>.number + first) * Word{stride};
+    Vector<Word> difference = load_vector(a + first) ^ expected;
+    if constexpr (mode == Mode::masked) {
+      Vector<Word> bits = load_vector(kLaneBits<Word>.bit + first) & Word{mask};
+      difference &= reinterpret_cast<Vector<Word>>(bits != 0);
+    }
+    differs |= difference;
+  }
+  return is_zero<Word>(differs);
 }
 
 // The lanes in which `holds(lane)` does, running or not.

@@ -51,6 +51,15 @@ LW_ALWAYS_INLINE LaneMask combine(LaneMask test, LaneMask c, uint16_t how) {
   return test;
 }
 
+LW_ALWAYS_INLINE LaneMask* predicate_at(std::byte* registers, Slot slot) {
+  return reinterpret_cast<LaneMask*>(registers + slot.offset);
+}
+LW_ALWAYS_INLINE void store_predicate(std::byte* registers, Slot slot, LaneMask active,
+                                      LaneMask value) {
+  LaneMask* bits = predicate_at(registers, slot);
+  *bits = (*bits & ~active) | (value & active);
+}
+
 template <Mode mode, class Function, class T>
 void setp(const Op* op, std::byte* registers, Warp& warp) {
   const Storage<T>* a = lanes_at<T>(registers, op->a);
@@ -60,11 +69,15 @@ void setp(const Op* op, std::byte* registers, Warp& warp) {
   });
   uint16_t how = op->detail;
   if (how & kTurned) test = ~test;
-  LaneMask c = warp.predicate(op->c);
-  warp.set_predicate(op->d, warp.active, combine(test, c, how));
-  if (how & kComplement)
-    warp.set_predicate(Slot{static_cast<uint32_t>(op->immediate)}, warp.active,
-                       combine(~test, c, how));
+  if ((how & ~kTurned) == 0) [[likely]] {
+    store_predicate(registers, op->d, warp.active, test);
+  } else {
+    LaneMask c = *predicate_at(registers, op->c);
+    store_predicate(registers, op->d, warp.active, combine(test, c, how));
+    if (how & kComplement)
+      store_predicate(registers, Slot{static_cast<uint32_t>(op->immediate)}, warp.active,
+                      combine(~test, c, how));
+  }
   return next<mode>(op, registers, warp);
 }
 

@@ -25,25 +25,20 @@ using AddressOf = std::conditional_t<window == Window::shared, uint32_t, uint64_
 
 enum class Pattern : uint8_t { contiguous, uniform, other };
 
-// How the running lanes' addresses lie; `stride` is what a lane accesses.
-template <Mode mode, class Address>
-LW_ALWAYS_INLINE Pattern pattern_of(const Address* a, LaneMask active, uint32_t stride) {
-  if constexpr (mode == Mode::full) active = base::kAllLanes;
+// How the running lanes' addresses lie, if each accesses `bytes` bytes.
+template <uint32_t bytes, Mode mode, class Address>
+LW_ALWAYS_INLINE Pattern pattern_of(const Address* a, LaneMask active) {
   int first = mode == Mode::full ? 0 : std::countr_zero(active);
   LaneMask rest = active & (active - 1);
-  if (rest == 0) return Pattern::uniform;
+  if (mode == Mode::masked && rest == 0) return Pattern::uniform;
   int second = mode == Mode::full ? 1 : std::countr_zero(rest);
   Address step = a[second] - a[first];
-  Address wanted = step == 0 ? 0 : static_cast<Address>(stride);
-  if (step != wanted * static_cast<Address>(second - first)) return Pattern::other;
-  Address base = a[first] - wanted * static_cast<Address>(first);
-  Address differs = 0;
-  for (int lane = 0; lane < kLanes; ++lane) {
-    Address difference = a[lane] ^ (base + wanted * static_cast<Address>(lane));
-    differs |= mode == Mode::full || has(active, lane) ? difference : 0;
-  }
-  if (differs != 0) return Pattern::other;
-  return wanted == 0 ? Pattern::uniform : Pattern::contiguous;
+  if (step == static_cast<Address>(second - first) * bytes)
+    return is_row<bytes, mode>(a, active, a[first] - static_cast<Address>(first) * bytes)
+               ? Pattern::contiguous
+               : Pattern::other;
+  if (step == 0 && is_row<0, mode>(a, active, a[first])) return Pattern::uniform;
+  return Pattern::other;
 }
 
 // Full handlers may meet a warp with exited lanes: then there is a mask after all.
@@ -51,7 +46,7 @@ LW_ALWAYS_INLINE bool is_whole(const Warp& warp) { return warp.active == base::k
 
 template <Window window>
 LW_ALWAYS_INLINE std::byte* resolve(Warp& warp, uint64_t address, uint64_t bytes) {
-  if constexpr (window == Window::global) return warp.machine->memory().resolve(address, bytes);
+  if constexpr (window == Window::global) return warp.memory->peek(address, bytes);
   uint64_t offset = address - program::kSharedBase;
   if (offset >= warp.shared_bytes || bytes > warp.shared_bytes - offset) return nullptr;
   if (offset < warp.objects_end && offset + bytes > warp.objects_begin) return nullptr;
@@ -72,150 +67,204 @@ LW_ALWAYS_INLINE uint64_t displaced(AddressOf<window> address, const Op* op) {
   return static_cast<AddressOf<window>>(address + static_cast<AddressOf<window>>(op->immediate));
 }
 
-// Element e of every lane from packed memory to slot e.
-template <Mode mode, class T, int elements>
-LW_ALWAYS_INLINE void unpack_lanes(const T* from, const Slot* slots, std::byte* registers,
-                                   LaneMask active) {
-  for (int e = 0; e < elements; ++e)
-    write_lanes<mode, T>(lanes_at<T>(registers, slots[e]), active,
-                         [&](int lane) LW_LAMBDA_INLINE { return from[lane * elements + e]; });
+// Lane i's elements are side by side in memory and each in a slot of its own. All elements of a lane
+// in one round of the loop: the compiler then permutes whole vectors.
+template <class T, int elements>
+LW_ALWAYS_INLINE void unpack_row(const T* from, const Slot* slots, std::byte* registers) {
+  Storage<T>* d[elements];
+  for (int e = 0; e < elements; ++e) d[e] = lanes_at<T>(registers, slots[e]);
+#pragma GCC ivdep
+  for (int lane = 0; lane < kLanes; ++lane) {
+    d[0][lane] = from[lane * elements];
+    if constexpr (elements > 1) d[1][lane] = from[lane * elements + 1];
+    if constexpr (elements > 2) d[2][lane] = from[lane * elements + 2];
+    if constexpr (elements > 3) d[3][lane] = from[lane * elements + 3];
+  }
+}
+template <class T, int elements>
+LW_ALWAYS_INLINE void pack_row(T* to, const Slot* slots, std::byte* registers) {
+  const Storage<T>* a[elements];
+  for (int e = 0; e < elements; ++e) a[e] = lanes_at<T>(registers, slots[e]);
+#pragma GCC ivdep
+  for (int lane = 0; lane < kLanes; ++lane) {
+    to[lane * elements] = unpack<T>(a[0][lane]);
+    if constexpr (elements > 1) to[lane * elements + 1] = unpack<T>(a[1][lane]);
+    if constexpr (elements > 2) to[lane * elements + 2] = unpack<T>(a[2][lane]);
+    if constexpr (elements > 3) to[lane * elements + 3] = unpack<T>(a[3][lane]);
+  }
 }
 
-template <Window window, class T, int elements, Mode mode>
+// The first running lane's address and the span of all of them, side by side; null if any of it is
+// misaligned or outside.
+struct Row {
+  int first = 0;
+  int last = kLanes - 1;
+  uint64_t address = 0;
+  std::byte* bytes = nullptr;
+};
+template <Window window, uint32_t bytes, Mode mode>
+LW_ALWAYS_INLINE Row find_row(const Op* op, std::byte* registers, Warp& warp) {
+  const auto* a = lanes_at<AddressOf<window>>(registers, op->a);
+  Row row;
+  if constexpr (mode == Mode::masked) {
+    row.first = std::countr_zero(warp.active);
+    row.last = 31 - std::countl_zero(warp.active);
+  }
+  row.address = displaced<window>(a[row.first], op);
+  if (row.address % bytes == 0)
+    row.bytes = resolve<window>(warp, row.address,
+                                static_cast<uint64_t>(row.last - row.first + 1) * bytes);
+  return row;
+}
+
+// Every handler exists with and without order checks, so that the common one makes no calls.
+template <Window window, class T, int elements, Mode mode, bool checked>
 LW_ALWAYS_INLINE bool load_contiguous(const Op* op, std::byte* registers, Warp& warp,
                                       const Slot* slots) {
   constexpr uint32_t kBytes = sizeof(T) * elements;
-  const auto* a = lanes_at<AddressOf<window>>(registers, op->a);
-  int first = mode == Mode::full ? 0 : std::countr_zero(warp.active);
-  int last = mode == Mode::full ? kLanes - 1 : 31 - std::countl_zero(warp.active);
-  uint64_t address = displaced<window>(a[first], op);
-  if (address % kBytes != 0) return false;
-  const std::byte* bytes =
-      resolve<window>(warp, address, static_cast<uint64_t>(last - first + 1) * kBytes);
-  if (bytes == nullptr) return false;
-  int64_t before = static_cast<int64_t>(first) * kBytes;
-  if (warp.order)
-    warp.order->read_contiguous(*warp.order_warp, op->instruction, warp.active, kSpace<window>,
-                                place_of<window>(address) - static_cast<uint64_t>(before), kBytes);
+  Row row = find_row<window, kBytes, mode>(op, registers, warp);
+  if (row.bytes == nullptr) return false;
+  if constexpr (checked)
+    warp.order->read_contiguous(
+        *warp.order_warp, op->instruction, warp.active, kSpace<window>,
+        place_of<window>(row.address) - static_cast<uint64_t>(row.first) * kBytes, kBytes);
   if constexpr (mode == Mode::full) {
-    unpack_lanes<mode, T, elements>(reinterpret_cast<const T*>(bytes), slots, registers,
-                                    warp.active);
+    unpack_row<T, elements>(reinterpret_cast<const T*>(row.bytes), slots, registers);
   } else {
     alignas(64) T whole[kLanes * elements];  // bytes beside the running lanes may not exist
-    std::memcpy(whole + first * elements, bytes, static_cast<size_t>(last - first + 1) * kBytes);
-    unpack_lanes<mode, T, elements>(whole, slots, registers, warp.active);
+    std::memcpy(whole + row.first * elements, row.bytes,
+                static_cast<size_t>(row.last - row.first + 1) * kBytes);
+    for (int e = 0; e < elements; ++e)
+      write_lanes<mode, T>(lanes_at<T>(registers, slots[e]), warp.active,
+                           [&](int lane) LW_LAMBDA_INLINE { return whole[lane * elements + e]; });
   }
   return true;
 }
 
-template <Window window, class T, int elements, Mode mode>
+template <Window window, class T, int elements, Mode mode, bool checked>
 LW_ALWAYS_INLINE bool load_uniform(const Op* op, std::byte* registers, Warp& warp,
                                    const Slot* slots) {
   constexpr uint32_t kBytes = sizeof(T) * elements;
   const auto* a = lanes_at<AddressOf<window>>(registers, op->a);
-  uint64_t address = displaced<window>(a[std::countr_zero(warp.active)], op);
+  int first = mode == Mode::full ? 0 : std::countr_zero(warp.active);
+  uint64_t address = displaced<window>(a[first], op);
   if (address % kBytes != 0) return false;
   const std::byte* bytes = resolve<window>(warp, address, kBytes);
   if (bytes == nullptr) return false;
-  if (warp.order)
+  if constexpr (checked)
     warp.order->read_uniform(*warp.order_warp, op->instruction, warp.active, kSpace<window>,
                              place_of<window>(address), kBytes);
-  T value[elements];
-  std::memcpy(value, bytes, sizeof value);
-  for (int e = 0; e < elements; ++e)
+  const T* from = reinterpret_cast<const T*>(bytes);
+  for (int e = 0; e < elements; ++e) {
+    T value = from[e];
     write_lanes<mode, T>(lanes_at<T>(registers, slots[e]), warp.active,
-                         [&](int) LW_LAMBDA_INLINE { return value[e]; });
+                         [&](int) LW_LAMBDA_INLINE { return value; });
+  }
   return true;
 }
 
-template <Window window, class T, int elements, Mode mode>
-[[gnu::noinline]] bool try_load(const Op* op, std::byte* registers, Warp& warp) {
+template <Window window, class T, int elements, Mode mode, bool checked>
+LW_ALWAYS_INLINE bool try_load(const Op* op, std::byte* registers, Warp& warp) {
   const Slot* slots = elements == 1 ? &op->d : warp.program->more(*op);
   const auto* a = lanes_at<AddressOf<window>>(registers, op->a);
-  switch (pattern_of<mode>(a, warp.active, sizeof(T) * elements)) {
+  switch (pattern_of<sizeof(T) * elements, mode>(a, warp.active)) {
     case Pattern::contiguous:
-      return load_contiguous<window, T, elements, mode>(op, registers, warp, slots);
+      return load_contiguous<window, T, elements, mode, checked>(op, registers, warp, slots);
     case Pattern::uniform:
-      return load_uniform<window, T, elements, mode>(op, registers, warp, slots);
+      return load_uniform<window, T, elements, mode, checked>(op, registers, warp, slots);
     case Pattern::other:
       return false;
   }
   return false;
 }
 
-template <Window window, class T, int elements, Mode mode>
-void load(const Op* op, std::byte* registers, Warp& warp) {
-  bool done = mode == Mode::full && is_whole(warp)
-                  ? try_load<window, T, elements, Mode::full>(op, registers, warp)
-                  : try_load<window, T, elements, Mode::masked>(op, registers, warp);
-  if (!done) {
-    general_load(*op, warp);
-    if (warp.stopped) [[unlikely]]
-      return;
-  }
-  return next<mode>(op, registers, warp);
-}
-
-template <Window window, class T, int elements, Mode mode>
+template <Window window, class T, int elements, Mode mode, bool checked>
 LW_ALWAYS_INLINE bool store_contiguous(const Op* op, std::byte* registers, Warp& warp,
                                        const Slot* slots) {
   constexpr uint32_t kBytes = sizeof(T) * elements;
-  const auto* a = lanes_at<AddressOf<window>>(registers, op->a);
-  int first = mode == Mode::full ? 0 : std::countr_zero(warp.active);
-  int last = mode == Mode::full ? kLanes - 1 : 31 - std::countl_zero(warp.active);
-  uint64_t address = displaced<window>(a[first], op);
-  if (address % kBytes != 0) return false;
-  std::byte* bytes =
-      resolve<window>(warp, address, static_cast<uint64_t>(last - first + 1) * kBytes);
-  if (bytes == nullptr) return false;
-  if (warp.order) {
-    uint64_t base = place_of<window>(address) - static_cast<uint64_t>(first) * kBytes;
+  Row row = find_row<window, kBytes, mode>(op, registers, warp);
+  if (row.bytes == nullptr) return false;
+  if constexpr (checked) {
+    uint64_t base = place_of<window>(row.address) - static_cast<uint64_t>(row.first) * kBytes;
     warp.machine->values().begin(*op, warp, base, kBytes);
     warp.order->write_contiguous(*warp.order_warp, op->instruction, warp.active, kSpace<window>,
                                  base, kBytes);
     warp.machine->values().end();
   }
-  T* to = reinterpret_cast<T*>(bytes) - first * elements;
-  for (int e = 0; e < elements; ++e) {
-    const Storage<T>* from = lanes_at<T>(registers, slots[e]);
-    if constexpr (mode == Mode::full) {
-#pragma GCC ivdep
-      for (int lane = 0; lane < kLanes; ++lane) to[lane * elements + e] = unpack<T>(from[lane]);
-    } else {
-      for (int lane = first; lane <= last; ++lane)
+  T* to = reinterpret_cast<T*>(row.bytes) - row.first * elements;
+  if constexpr (mode == Mode::full) {
+    pack_row<T, elements>(to, slots, registers);
+  } else {
+    for (int e = 0; e < elements; ++e) {
+      const Storage<T>* from = lanes_at<T>(registers, slots[e]);
+      for (int lane = row.first; lane <= row.last; ++lane)
         if (has(warp.active, lane)) to[lane * elements + e] = unpack<T>(from[lane]);
     }
   }
   return true;
 }
 
-template <Window window, class T, int elements, Mode mode>
-[[gnu::noinline]] bool try_store(const Op* op, std::byte* registers, Warp& warp) {
+template <Window window, class T, int elements, Mode mode, bool checked>
+LW_ALWAYS_INLINE bool try_store(const Op* op, std::byte* registers, Warp& warp) {
   const Slot* slots = elements == 1 ? &op->d : warp.program->more(*op);
   const auto* a = lanes_at<AddressOf<window>>(registers, op->a);
-  if (pattern_of<mode>(a, warp.active, sizeof(T) * elements) != Pattern::contiguous) return false;
-  return store_contiguous<window, T, elements, mode>(op, registers, warp, slots);
+  return pattern_of<sizeof(T) * elements, mode>(a, warp.active) == Pattern::contiguous &&
+         store_contiguous<window, T, elements, mode, checked>(op, registers, warp, slots);
 }
 
-template <Window window, class T, int elements, Mode mode>
-void store(const Op* op, std::byte* registers, Warp& warp) {
-  bool done = mode == Mode::full && is_whole(warp)
-                  ? try_store<window, T, elements, Mode::full>(op, registers, warp)
-                  : try_store<window, T, elements, Mode::masked>(op, registers, warp);
-  if (!done) {
+template <bool is_load, Window window, class T, int elements, Mode mode, bool checked>
+LW_ALWAYS_INLINE bool try_access(const Op* op, std::byte* registers, Warp& warp) {
+  if constexpr (is_load)
+    return try_load<window, T, elements, mode, checked>(op, registers, warp);
+  else
+    return try_store<window, T, elements, mode, checked>(op, registers, warp);
+}
+
+template <bool is_load, Mode mode>
+[[gnu::noinline]] void access_in_general(const Op* op, std::byte* registers, Warp& warp) {
+  if constexpr (is_load)
+    general_load(*op, warp);
+  else
     general_store(*op, warp);
-    if (warp.stopped) [[unlikely]]
-      return;
-  }
+  if (warp.stopped) [[unlikely]]
+    return;
+  return next<mode>(op, registers, warp);
+}
+
+// Not every lane runs: a row of its own on the stack, so not part of a handler.
+template <bool is_load, Window window, class T, int elements, bool checked>
+[[gnu::noinline]] bool try_masked(const Op* op, std::byte* registers, Warp& warp) {
+  return try_access<is_load, window, T, elements, Mode::masked, checked>(op, registers, warp);
+}
+template <bool is_load, Window window, class T, int elements, Mode mode>
+[[gnu::noinline]] void access_some(const Op* op, std::byte* registers, Warp& warp) {
+  bool done = warp.order ? try_masked<is_load, window, T, elements, true>(op, registers, warp)
+                         : try_masked<is_load, window, T, elements, false>(op, registers, warp);
+  if (!done) return access_in_general<is_load, mode>(op, registers, warp);
   return next<mode>(op, registers, warp);
 }
 
 template <bool is_load, Window window, class T, int elements>
+[[gnu::noinline]] void access_checked(const Op* op, std::byte* registers, Warp& warp) {
+  if (!try_access<is_load, window, T, elements, Mode::full, true>(op, registers, warp))
+    return access_in_general<is_load, Mode::full>(op, registers, warp);
+  return next<Mode::full>(op, registers, warp);
+}
+
+template <bool is_load, Window window, class T, int elements>
+void access_all(const Op* op, std::byte* registers, Warp& warp) {
+  if (!is_whole(warp)) [[unlikely]]
+    return access_some<is_load, window, T, elements, Mode::full>(op, registers, warp);
+  if (warp.order) return access_checked<is_load, window, T, elements>(op, registers, warp);
+  if (!try_access<is_load, window, T, elements, Mode::full, false>(op, registers, warp))
+    return access_in_general<is_load, Mode::full>(op, registers, warp);
+  return next<Mode::full>(op, registers, warp);
+}
+
+template <bool is_load, Window window, class T, int elements>
 constexpr Handlers access_handlers() {
-  if constexpr (is_load)
-    return {&load<window, T, elements, Mode::full>, &load<window, T, elements, Mode::masked>};
-  else
-    return {&store<window, T, elements, Mode::full>, &store<window, T, elements, Mode::masked>};
+  return {&access_all<is_load, window, T, elements>,
+          &access_some<is_load, window, T, elements, Mode::masked>};
 }
 
 template <bool is_load, Window window>

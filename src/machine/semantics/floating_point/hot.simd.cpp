@@ -16,6 +16,11 @@ struct Sub {
 struct Mul {
   LW_ALWAYS_INLINE float operator()(float a, float b) const { return arith::mul(a, b, {}); }
 };
+struct Fma {
+  LW_ALWAYS_INLINE float operator()(float a, float b, float c) const {
+    return arith::fma(a, b, c, {});
+  }
+};
 template <bool ftz>
 struct Min {
   LW_ALWAYS_INLINE float operator()(float a, float b) const {
@@ -74,7 +79,9 @@ Handlers hot_f32(HotFloat what, bool ftz) {
     case HotFloat::mul:
       return ftz ? kWhole<arith::warp_mul_ftz, 2> : kBinary<Mul>;
     case HotFloat::fma:
-      return ftz ? kWhole<arith::warp_fma_ftz, 3> : kWhole<arith::warp_fma, 3>;
+      if (ftz) return kWhole<arith::warp_fma_ftz, 3>;
+      if constexpr (kHasFma) return elementwise<Fma, float, float, float, float>;
+      return kWhole<arith::warp_fma, 3>;
     case HotFloat::min:
       return ftz ? kBinary<Min<true>> : kBinary<Min<false>>;
     case HotFloat::max:

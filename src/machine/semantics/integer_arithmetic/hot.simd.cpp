@@ -110,7 +110,7 @@ void select(const Op* op, std::byte* registers, Warp& warp) {
   const Storage<T>* b = lanes_at<T>(registers, op->b);
   LaneMask first = warp.predicate(op->c);
   write_lanes<mode, T>(d, warp.active, [&](int lane) LW_LAMBDA_INLINE {
-    return static_cast<T>(has(first, lane) ? a[lane] : b[lane]);
+    return static_cast<T>(has<Storage<T>>(first, lane) ? a[lane] : b[lane]);
   });
   return next<mode>(op, registers, warp);
 }
