@@ -13,9 +13,9 @@ namespace {
 // differ in character.
 struct Character {
   uint32_t access, sync, barrier, mbarrier, copies, bulk, fence, finish, exit;
-  bool drops_races;
-  bool narrow;  // bytes and halves too
-  bool strong;  // relaxed atomics and strong loads
+  uint32_t races_kept;  // one of so many accesses that would race is kept
+  bool narrow;          // bytes and halves too
+  bool strong;          // relaxed atomics and strong loads
   bool matrices;
   int events;
 };
@@ -33,8 +33,8 @@ class Generator {
  private:
   uint64_t below(uint64_t bound) { return random_() % bound; }
   bool often(int percent) { return below(100) < static_cast<uint64_t>(percent); }
-  // An access that would race is dropped, but for a few.
-  bool drops() { return character_.drops_races && below(200) != 0; }
+  // Most accesses that would race are dropped.
+  bool drops() { return below(character_.races_kept) != 0; }
   Character draw_character();
   LaneMask some_lanes(LaneMask from);
   int one_lane(LaneMask from);
@@ -75,7 +75,8 @@ Character Generator::draw_character() {
   c.fence = weight();
   c.finish = 4;
   c.exit = below(8) == 0 ? 1 : 0;
-  c.drops_races = below(4) != 0;
+  const uint32_t kept[] = {1, 8, 30, 200};
+  c.races_kept = kept[below(4)];
   c.narrow = below(3) == 0;
   c.strong = below(3) == 0;
   c.matrices = below(2) == 0;
@@ -140,7 +141,8 @@ void Generator::spread_addresses(Instruction& what) {
   const uint64_t space = what.global ? World::kGlobalBytes : World::kSharedBytes;
   const uint64_t base = what.global ? World::kGlobalBase : 0;
   const uint64_t places = space / what.bytes;
-  const uint64_t start = below(places);
+  uint64_t start = below(places);
+  if (what.form == Instruction::Form::kContiguous && often(50)) start -= start % 32;
   for (int lane = 0; lane < kWarpSize; ++lane) {
     uint64_t place = start;
     const auto index = static_cast<uint64_t>(lane);

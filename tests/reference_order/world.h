@@ -111,6 +111,8 @@ class World : public RaceSink {
   }
   std::vector<int> lane_list(uint32_t cta, int warp, LaneMask lanes) const;
   OpId op() const { return OpId{instruction_}; }
+  // Few instructions, executed often: the engine recognises what it has recorded by them.
+  OpId op_of(const Instruction& what);
   std::vector<Touched> touched(const Instruction& what);
   std::vector<Reference::StrongCall> words(const Instruction& what) const;
   std::vector<Touched> copied(const Instruction& side, Kind kind, std::map<int, uint32_t>& ids);
@@ -132,6 +134,7 @@ class World : public RaceSink {
   std::map<std::pair<uint32_t, int>, LaneMask> blocked_;
   std::map<std::pair<uint32_t, int>, FuzzBarrier> barriers_;
   std::map<std::pair<uint32_t, int>, FuzzObject> objects_;
+  std::map<std::tuple<bool, Kind, bool, Strength, Scope, uint32_t, bool>, uint32_t> ops_;
   std::vector<Flight> flights_;
   std::vector<uint32_t> running_;
   std::map<std::tuple<uint32_t, bool, uint32_t, uint64_t>, int> races_;  // tier R: least path
