@@ -88,17 +88,39 @@ bool is_replaced(const Doing& doing, ObjectId id) {
   return doing.core.objects.key(id).key == doing.key || is_ordered_whole(doing, id);
 }
 
-// Looks for readers to drop only where it is cheap (the first one) or due (the list is full).
+// The same lanes read again in a later epoch: the later one stands for both.
+bool is_repeated(const Core& core, ObjectId earlier, ObjectId later) {
+  const uint64_t key = core.objects.key(earlier).key;
+  const Object& x = core.objects[earlier];
+  const Object& y = core.objects[later];
+  const bool async = (key >> 29 & 7) == static_cast<uint64_t>(ShapeKind::kAgent);
+  return !async && key == core.objects.key(later).key && x.count < y.count && !x.writes() &&
+         !y.writes() && stands_for(y, x);
+}
+
+// Drops readers that the new one stands for, and those that others do.
+void prune(const Doing& doing, Block& block, CellMask cells) {
+  Shadow& shadow = doing.core.shadow;
+  std::vector<Touch>& readers = doing.core.readers;
+  shadow.readers(block, readers);
+  for (Touch& earlier : readers) {
+    for (const Touch& later : readers) {
+      if ((earlier.cells & later.cells) == 0) continue;
+      if (is_repeated(doing.core, earlier.id, later.id)) earlier.cells &= ~later.cells;
+    }
+  }
+  drop_cells(readers, cells, [&](ObjectId id) { return is_replaced(doing, id); });
+  shadow.set_readers(block, readers, any_writes(doing.core, readers));
+  shadow.pruned(block);
+}
+
+// Looks for readers to drop only where it is cheap (the first one) or due (there are many).
 void record_reader(const Doing& doing, Block& block, CellMask cells) {
   if (cells == 0) return;
   Shadow& shadow = doing.core.shadow;
   if (shadow.add_to_reader(block, cells, doing.id)) return;
-  if (shadow.readers_full(block)) {
-    std::vector<Touch>& readers = doing.core.readers;
-    shadow.readers(block, readers);
-    if (drop_cells(readers, cells, [&](ObjectId id) { return is_replaced(doing, id); })) {
-      shadow.set_readers(block, readers, any_writes(doing.core, readers));
-    }
+  if (shadow.is_prune_due(block)) {
+    prune(doing, block, cells);
   } else if (block.reader != 0 && (block.reader_cells & ~cells) == 0 &&
              is_replaced(doing, block.reader)) {
     block.reader = doing.id;

@@ -128,10 +128,23 @@ ObjectId Shadow::sole_writer(const Block& block, CellMask cells) const {
   return (cells & ~cells_equal(all, id)) == 0 ? id : kMixed;
 }
 
-bool Shadow::readers_full(const Block& block) const {
+uint32_t Shadow::count_readers(const Detail& more) const {
+  uint32_t count = 0;
+  for (uint32_t c = more.readers; c != 0; c = chunks_[c].next) count += chunks_[c].used;
+  return count;
+}
+
+bool Shadow::is_prune_due(const Block& block) const {
   if (block.detail == 0) return false;
-  const uint32_t chunk = details_[block.detail].readers;
-  return chunk != 0 && chunks_[chunk].used == ReaderChunk::kEntries;
+  const Detail& more = details_[block.detail];
+  return more.readers != 0 && count_readers(more) >= more.prune_at;
+}
+
+void Shadow::pruned(Block& block) {
+  if (block.detail == 0) return;
+  Detail& more = details_[block.detail];
+  const uint32_t twice = std::min(2 * count_readers(more), 0xffffu);
+  more.prune_at = static_cast<uint16_t>(std::max<uint32_t>(twice, ReaderChunk::kEntries));
 }
 
 // The reader that comes last comes first: it is the one that will come again.

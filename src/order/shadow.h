@@ -50,8 +50,9 @@ using Writers = std::array<ObjectId, kCellsPerBlock>;
 struct Detail {
   uint32_t writers = 0;     // index of Writers, used while Block::write is kMixed
   uint32_t readers = 0;     // first chunk
-  uint32_t fine = 0;        // index of the first of four fine blocks, while Block::write is kSplit
-  uint32_t has_writes = 0;  // some reader entry is a write
+  uint32_t fine = 0;        // index of the four fine blocks, while Block::write is kSplit
+  uint16_t has_writes = 0;  // some reader entry is a write
+  uint16_t prune_at = ReaderChunk::kEntries;  // so many readers are worth a look at each
 };
 
 // Records of one type named by index; 0 is never handed out.
@@ -149,8 +150,10 @@ class Shadow {
   bool reader_writes(const Block& block) const;
   // Who wrote all these cells last; kMixed if it was not one.
   ObjectId sole_writer(const Block& block, CellMask cells) const;
-  // Are there so many readers that it is time to look for those that can go?
-  bool readers_full(const Block& block) const;
+  // Are there so many readers that it is time to look for those that can go? After that look,
+  // `pruned` says so.
+  bool is_prune_due(const Block& block) const;
+  void pruned(Block& block);
 
   // The fine block that holds bytes 32 * quarter .. + 31; made if need be.
   Block& fine(Block& block, int quarter);
@@ -167,6 +170,7 @@ class Shadow {
   Detail& detail(Block& block);
   void drop_detail_if_empty(Block& block);
   void free_readers(Block& block);
+  uint32_t count_readers(const Detail& more) const;
 
   Pool<Detail> details_;
   Pool<ReaderChunk> chunks_;

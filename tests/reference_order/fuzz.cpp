@@ -45,6 +45,7 @@ class Generator {
   void fence_event();
   Instruction memory(bool global, uint32_t bytes);
   void spread_addresses(Instruction& what);
+  void spread_rows(Instruction& what);
   void synchronise();
   void named_barrier();
   void object_event();
@@ -57,6 +58,8 @@ class Generator {
   std::mt19937_64 random_;
   Character character_;
   World world_;
+  uint64_t last_copy_[2] = {0,
+                            World::kGlobalBase};  // shared and global place of the last bulk copy
   uint32_t grid_ = 0;
   uint32_t cta_ = 0;
   int warp_ = 0;
@@ -143,6 +146,8 @@ void Generator::spread_addresses(Instruction& what) {
   const uint64_t places = space / what.bytes;
   uint64_t start = below(places);
   if (what.form == Instruction::Form::kContiguous && often(50)) start -= start % 32;
+  // Where the last copy went or came from, things happen.
+  if (often(25)) start = (last_copy_[what.global] - base) / what.bytes;
   for (int lane = 0; lane < kWarpSize; ++lane) {
     uint64_t place = start;
     const auto index = static_cast<uint64_t>(lane);
@@ -163,6 +168,12 @@ void Generator::spread_addresses(Instruction& what) {
     }
     what.address[lane] = base + place % places * what.bytes;
   }
+}
+
+// Rows that are the pieces of a whole warp's 16-byte accesses, of the same lanes or of others.
+void Generator::spread_rows(Instruction& what) {
+  const uint64_t turned = often(60) ? 0 : below(8);
+  for (uint64_t lane = 0; lane < kWarpSize; ++lane) what.address[lane] = (lane ^ turned) * 16;
 }
 
 Instruction Generator::memory(bool global, uint32_t bytes) {
@@ -236,6 +247,7 @@ void Generator::data_access() {
     what.row_lanes = lanes_ & (often(50) ? 0xffu : kAllLanes);
     if (what.row_lanes == 0) what.row_lanes = lanes_;
     spread_addresses(what);
+    if (often(50)) spread_rows(what);
   }
   if (drops() && world_.would_race(what)) return;
   note(what.kind == Kind::kRead ? "read" : "write", what.lanes, describe(what));
