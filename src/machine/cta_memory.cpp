@@ -1,30 +1,39 @@
 #include "machine/cta_memory.h"
 
 #include <algorithm>
-#include <new>
+
+#include "machine/pages.h"
 
 namespace lw::machine {
 namespace {
 
-constexpr std::align_val_t kAlign{64};
+constexpr size_t kLine = 64;
+constexpr size_t kChunk = 4u << 20;
 
 }  // namespace
 
-Block::Block(size_t bytes)
-    : size_(bytes),
-      data_(static_cast<std::byte*>(::operator new(std::max<size_t>(bytes, 64), kAlign))) {}
-
-void Block::Free::operator()(std::byte* data) const { ::operator delete(data, kAlign); }
+BlockPool::~BlockPool() {
+  for (Block chunk : chunks_) unmap_pages(chunk.data(), chunk.size());
+}
 
 Block BlockPool::take(size_t bytes) {
-  auto fits = [&](const Block& block) { return block.bytes().size() == bytes; };
-  auto found = std::ranges::find_if(free_, fits);
-  if (found == free_.end()) return Block(bytes);
-  Block block = std::move(*found);
-  free_.erase(found);
+  std::vector<Block>& same = free_[bytes];
+  if (!same.empty()) {
+    Block block = same.back();
+    same.pop_back();
+    return block;
+  }
+  size_t room = (bytes + kLine - 1) / kLine * kLine;
+  if (chunks_.empty() || room > chunks_.back().size() - used_) {
+    size_t size = std::max(kChunk, room);
+    chunks_.push_back({map_pages(size), size});
+    used_ = 0;
+  }
+  Block block = chunks_.back().subspan(used_, bytes);
+  used_ += room;
   return block;
 }
 
-void BlockPool::give_back(Block block) { free_.push_back(std::move(block)); }
+void BlockPool::give_back(Block block) { free_[block.size()].push_back(block); }
 
 }  // namespace lw::machine

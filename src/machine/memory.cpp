@@ -1,29 +1,20 @@
 #include "machine/memory.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <bit>
 
-#include "base/check.h"
+#include "machine/pages.h"
 
 namespace lw::machine {
 namespace {
 
 constexpr uint64_t kPage = 4096;
 
-std::byte* map(uint64_t bytes) {
-  void* memory = mmap(nullptr, std::max(bytes, kPage), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  LW_CHECK(memory != MAP_FAILED, bytes);
-  return static_cast<std::byte*>(memory);
-}
-
 }  // namespace
 
 Memory::~Memory() {
   for (size_t i = 0; i < buffers_.size(); ++i)
-    munmap(buffers_[i].data, std::max(limits_[i], kPage));
+    unmap_pages(buffers_[i].data, limits_[i]);
 }
 
 BufferId Memory::add_buffer(std::string name, uint64_t size) {
@@ -31,7 +22,7 @@ BufferId Memory::add_buffer(std::string name, uint64_t size) {
   buffer.name = std::move(name);
   buffer.address = (kFirstBuffer + buffers_.size()) << kRegionBits;
   buffer.size = size;
-  buffer.data = map(size);
+  buffer.data = map_pages(size);
   buffers_.push_back(std::move(buffer));
   limits_.push_back(size);
   first_ = buffers_.data();

@@ -85,8 +85,8 @@ class Memory {
  private:
   bool grow(uint64_t address, uint64_t size);
 
-  std::vector<Buffer> buffers_;   // index: region - kFirstBuffer
-  std::vector<uint64_t> limits_;  // bytes mapped
+  std::vector<Buffer> buffers_;    // index: region - kFirstBuffer
+  std::vector<uint64_t> limits_;   // bytes mapped
   const Buffer* first_ = nullptr;  // buffers_, as `peek` wants it
   uint64_t count_ = 0;
 };

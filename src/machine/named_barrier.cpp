@@ -11,6 +11,17 @@ using base::kWarpSize;
 using base::LaneMask;
 using base::WarpId;
 
+namespace {
+
+// Bit w: warp w has a lane that has not exited.
+uint32_t live_warps(std::span<const LaneMask> live) {
+  uint32_t warps = 0;
+  for (size_t warp = 0; warp < live.size(); ++warp) warps |= uint32_t{live[warp] != 0} << warp;
+  return warps;
+}
+
+}  // namespace
+
 std::string_view barrier_fault_text(BarrierFault fault) {
   switch (fault) {
     case BarrierFault::none:
@@ -32,9 +43,7 @@ std::string_view barrier_fault_text(BarrierFault fault) {
 }
 
 const BarrierParticipant* NamedBarrier::find(WarpId warp) const {
-  for (const BarrierParticipant& participant : participants_)
-    if (participant.warp == warp) return &participant;
-  return nullptr;
+  return came_ >> warp.value & 1 ? &participants_[place_[warp.value]] : nullptr;
 }
 
 BarrierFault NamedBarrier::check(const BarrierArrival& arrival,
@@ -65,6 +74,8 @@ BarrierFault NamedBarrier::arrive(const BarrierArrival& arrival, std::span<const
   counted_ = counted_ && arrival.threads.has_value();
   auto* own = const_cast<BarrierParticipant*>(find(arrival.warp));
   if (own == nullptr) {
+    came_ |= 1u << arrival.warp.value;
+    place_[arrival.warp.value] = static_cast<uint8_t>(participants_.size());
     own = &participants_.emplace_back();
     own->warp = arrival.warp;
   }
@@ -77,10 +88,7 @@ BarrierFault NamedBarrier::arrive(const BarrierArrival& arrival, std::span<const
 
 uint32_t NamedBarrier::warps_needed(std::span<const LaneMask> live) const {
   if (counted_) return warps_;
-  uint32_t needed = 0;
-  for (size_t warp = 0; warp < live.size(); ++warp)
-    needed += live[warp] != 0 || find(WarpId(static_cast<uint16_t>(warp))) != nullptr;
-  return needed;
+  return static_cast<uint32_t>(std::popcount(came_ | live_warps(live)));
 }
 
 bool NamedBarrier::has_whole_warp(WarpId warp, std::span<const LaneMask> live) const {
@@ -96,6 +104,8 @@ uint32_t NamedBarrier::whole_warps(std::span<const LaneMask> live) const {
 }
 
 bool NamedBarrier::is_complete(std::span<const LaneMask> live) const {
+  // Most arrivals are not the last one.
+  if (counted_ ? participants_.size() < warps_ : (live_warps(live) & ~came_) != 0) return false;
   return is_live() && whole_warps(live) == warps_needed(live);
 }
 
@@ -106,8 +116,9 @@ BarrierGeneration NamedBarrier::finish() {
   done.threads_true = threads_true_;
   for (const BarrierParticipant& participant : participants_)
     done.threads_taking_part += static_cast<uint32_t>(std::popcount(participant.lanes()));
-  done.participants = std::move(participants_);
-  participants_.clear();
+  done.participants = participants_;
+  participants_.clear();  // and keeps its memory
+  came_ = 0;
   return done;
 }
 

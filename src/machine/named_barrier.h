@@ -14,6 +14,7 @@
 // Only the faults that the barrier itself can see are told here (rules B-6, B-8, B-10); whether the
 // lanes were together, as `.aligned` asks, is the caller's.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -92,11 +93,15 @@ class NamedBarrier {
   uint32_t whole_warps(std::span<const base::LaneMask> live) const;
   BarrierFault check(const BarrierArrival& arrival, std::span<const base::LaneMask> live) const;
 
+  static constexpr size_t kMaxWarps = 32;  // of a CTA
+
   uint64_t generation_ = 0;
   uint32_t warps_ = 0;    // counted: the count in warps
   bool counted_ = false;  // every arrival stated a count
   bool reduction_ = false;
   uint32_t threads_true_ = 0;
+  uint32_t came_ = 0;  // bit w: warp w takes part
+  std::array<uint8_t, kMaxWarps> place_{};  // of a warp that takes part, in participants_
   std::vector<BarrierParticipant> participants_;
 };
 

@@ -22,15 +22,18 @@ void fill(std::byte* registers, const program::ConstantSlot& constant) {
 
 void fill(const Warp& warp, const program::SpecialSlot& special) {
   std::byte* at = warp.registers + special.slot.offset;
+  uint64_t first = read_special(warp, special.special, 0);
+  if (special.bytes == 1) {
+    *reinterpret_cast<uint32_t*>(at) = first != 0 ? base::kAllLanes : 0;
+    return;
+  }
   for (uint32_t lane = 0; lane < base::kWarpSize; ++lane) {
-    uint64_t value = read_special(warp, special.special, lane);
-    if (special.bytes == 8) {
+    uint64_t value =
+        differs_by_lane(special.special) ? read_special(warp, special.special, lane) : first;
+    if (special.bytes == 8)
       reinterpret_cast<uint64_t*>(at)[lane] = value;
-    } else if (special.bytes == 4) {
+    else
       reinterpret_cast<uint32_t*>(at)[lane] = static_cast<uint32_t>(value);
-    } else if (lane == 0) {
-      *reinterpret_cast<uint32_t*>(at) = value != 0 ? base::kAllLanes : 0;
-    }
   }
 }
 
@@ -57,17 +60,17 @@ void open_warp(CtaHolder& holder, uint32_t index) {
   warp.machine = cta.machine;
   warp.memory = &cta.machine->memory();
   warp.program = &program;
-  warp.registers = holder.registers.bytes().data() + size_t{index} * program.register_bytes;
+  warp.registers = holder.registers.data() + size_t{index} * program.register_bytes;
   warp.shared = cta.shared.data();
   warp.shared_bytes = static_cast<uint32_t>(cta.shared.size());
   warp.local_bytes = program.local_bytes;
-  warp.local = holder.local.bytes().data() + size_t{index} * base::kWarpSize * program.local_bytes;
+  warp.local = holder.local.data() + size_t{index} * base::kWarpSize * program.local_bytes;
   warp.live = lanes_of_warp(cta.launch->request.block.count(), index);
   warp.order = cta.machine->order();
   if (warp.order) warp.order_warp = &warp.order->warp(cta.id, warp.id);
   warp.parked.push_back({warp.live, program.ops.data(), {}});
   cta.live_lanes.push_back(warp.live);
-  std::byte* first = holder.registers.bytes().data();
+  std::byte* first = holder.registers.data();
   if (index == 0) {
     std::memset(first, 0, program.register_bytes);
     for (const program::ConstantSlot& constant : program.constants) fill(first, constant);
@@ -96,9 +99,9 @@ std::unique_ptr<CtaHolder> open_cta(Machine& machine, Launch& launch, uint32_t i
   cta.position = position_of(index, launch.request.grid);
   cta.sm = sm;
   cta.cluster_rank = rank_in_cluster(cta.position, launch.request.cluster);
-  cta.shared = holder->shared.bytes();
+  cta.shared = holder->shared;
   std::ranges::fill(cta.shared, std::byte{poison});
-  std::ranges::fill(holder->local.bytes(), std::byte{poison});
+  std::ranges::fill(holder->local, std::byte{poison});
   cta.warps.resize(warps);
   cta.warps_left = static_cast<uint32_t>(warps);
   for (uint32_t i = 0; i < warps; ++i) {
@@ -109,9 +112,9 @@ std::unique_ptr<CtaHolder> open_cta(Machine& machine, Launch& launch, uint32_t i
 }
 
 void close_cta(std::unique_ptr<CtaHolder> holder, BlockPool& pool) {
-  pool.give_back(std::move(holder->registers));
-  pool.give_back(std::move(holder->shared));
-  pool.give_back(std::move(holder->local));
+  pool.give_back(holder->registers);
+  pool.give_back(holder->shared);
+  pool.give_back(holder->local);
 }
 
 }  // namespace lw::machine

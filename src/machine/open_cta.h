@@ -13,7 +13,7 @@ namespace lw::machine {
 // What a resident CTA consists of.
 struct CtaHolder {
   CtaHolder(Block registers, Block shared, Block local)
-      : registers(std::move(registers)), shared(std::move(shared)), local(std::move(local)) {}
+      : registers(registers), shared(shared), local(local) {}
   Cta cta;
   std::vector<Cta*> cluster;
   Block registers;

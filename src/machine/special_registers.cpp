@@ -76,6 +76,12 @@ uint64_t scalar(const Warp& warp, SpecialRegister special, uint32_t lane) {
 
 }  // namespace
 
+bool differs_by_lane(SpecialRegister special) {
+  using S = SpecialRegister;
+  return is_between(special, S::tid_x, S::tid_z) || special == S::laneid ||
+         is_between(special, S::lanemask_eq, S::lanemask_gt);
+}
+
 uint64_t read_special(const Warp& warp, SpecialRegister special, uint32_t lane) {
   using S = SpecialRegister;
   const Cta& cta = *warp.cta;

@@ -12,6 +12,9 @@ namespace lw::machine {
 // there.
 uint64_t read_special(const Warp& warp, ptx::SpecialRegister special, uint32_t lane);
 
+// Lanes of a warp may see different values.
+bool differs_by_lane(ptx::SpecialRegister special);
+
 // Clocks and what the scheduler decides: of this moment.
 uint64_t read_dynamic_special(Warp& warp, ptx::SpecialRegister special);
 

@@ -5,9 +5,12 @@
 #include <bit>
 
 #include "base/check.h"
+#include "machine/cta.h"
 #include "machine/dispatch.h"
+#include "machine/machine.h"
 #include "machine/semantics/emit.h"
 #include "machine/semantics/integer_arithmetic/hot.h"
+#include "machine/semantics/lanes.h"
 #include "machine/semantics/types.h"
 
 namespace lw::machine {
@@ -86,6 +89,54 @@ Type slot_type(const Decoder& decoder, int bits) {
   return bits == 64 ? Type::b64 : ptx::bits_of(decoder.type()) <= 32 ? decoder.type() : Type::b64;
 }
 
+// A parameter or constant at an address that the instruction names: the same in all lanes, and
+// inside its block, which the decoder has seen. `b`: where the block is; `immediate`: the offset.
+enum class Block : uint32_t { parameters, constants };
+
+const std::byte* block_bytes(const Op& op, const Warp& warp) {
+  const std::byte* block = static_cast<Block>(op.b.offset) == Block::parameters
+                               ? warp.cta->launch->request.parameters.data()
+                               : warp.machine->constants().data();
+  return block + op.immediate;
+}
+
+template <class T, Mode mode>
+void run_load_named(const Op* op, std::byte* registers, Warp& warp) {
+  const T* from = reinterpret_cast<const T*>(block_bytes(*op, warp));
+  uint32_t count = op->extra == 0 ? 1 : op->extra;
+  const Slot* slots = element_slots(*op, warp);
+  for (uint32_t i = 0; i < count; ++i) {
+    T value = from[i];
+    once::write_lanes<mode, T>(once::lanes_at<T>(registers, slots[i]), warp.active,
+                               [&](int) LW_LAMBDA_INLINE { return value; });
+  }
+  return next<mode>(op, registers, warp);
+}
+template <class T>
+constexpr Handlers kLoadNamed{&run_load_named<T, Mode::full>, &run_load_named<T, Mode::masked>};
+
+// Emits such a load if it is one.
+bool emit_named_load(Decoder& decoder, const Address& address, const AccessShape& shape,
+                     std::span<const Slot> slots) {
+  bool is_block = shape.space == AccessSpace::param || shape.space == AccessSpace::constant;
+  bool is_plain = address.constant && address.variable && shape.element_log2 >= 2 &&
+                  shape.element_log2 <= 3 && !shape.sign_extend &&
+                  shape.wide_register == (shape.element_log2 == 3) &&
+                  address.offset % shape.bytes() == 0;
+  if (!is_block || !is_plain) return false;
+  const ptx::Variable& variable = decoder.module().variables[address.variable->value];
+  const int64_t inside = decoder.operand(1).value;
+  if (inside < 0 || static_cast<uint64_t>(inside) + shape.bytes() > variable.size_bytes())
+    return false;
+  Op& op = decoder.emit(shape.element_log2 == 3 ? kLoadNamed<uint64_t> : kLoadNamed<uint32_t>,
+                        slots[0]);
+  Block block = shape.space == AccessSpace::param ? Block::parameters : Block::constants;
+  op.b.offset = static_cast<uint32_t>(block);
+  op.immediate = static_cast<uint64_t>(address.offset);
+  if (slots.size() > 1) decoder.attach(op, slots);
+  return true;
+}
+
 void emit_load(Decoder& decoder) {
   Address address = decoder.address(decoder.operand(1));
   AccessShape shape = shape_of(decoder, address);
@@ -95,6 +146,7 @@ void emit_load(Decoder& decoder) {
   if (shape.element_log2 == 3) shape.sign_extend = false;
   if (shape.element_log2 == 1 && bits == 16) shape.sign_extend = false;
   std::vector<Slot> slots = decoder.results(decoder.operand(0), slot_type(decoder, bits));
+  if (emit_named_load(decoder, address, shape, slots)) return;
   Handlers handlers = hot_load(shape);
   if (handlers.full == nullptr) handlers = plain_handlers<general_load>;
   Op& op = decoder.emit(handlers, slots[0], address.base);

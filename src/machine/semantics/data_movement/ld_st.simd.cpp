@@ -1,4 +1,5 @@
-// Loads and stores in the shapes that most of them have: lanes side by side, or all at one address.
+// Loads and stores in the shapes that most of them have: lanes side by side, or all at one address;
+// and those that go anywhere within one buffer or shared memory.
 //
 // The shape is tested at every execution, in registers (a few vector instructions); a shape known
 // at decode time would not stay right under divergence. Bounds are then two comparisons, and the
@@ -67,8 +68,8 @@ LW_ALWAYS_INLINE uint64_t displaced(AddressOf<window> address, const Op* op) {
   return static_cast<AddressOf<window>>(address + static_cast<AddressOf<window>>(op->immediate));
 }
 
-// Lane i's elements are side by side in memory and each in a slot of its own. All elements of a lane
-// in one round of the loop: the compiler then permutes whole vectors.
+// Lane i's elements are side by side in memory and each in a slot of its own. All elements of a
+// lane in one round of the loop: the compiler then permutes whole vectors.
 template <class T, int elements>
 LW_ALWAYS_INLINE void unpack_row(const T* from, const Slot* slots, std::byte* registers) {
   Storage<T>* d[elements];
@@ -112,8 +113,8 @@ LW_ALWAYS_INLINE Row find_row(const Op* op, std::byte* registers, Warp& warp) {
   }
   row.address = displaced<window>(a[row.first], op);
   if (row.address % bytes == 0)
-    row.bytes = resolve<window>(warp, row.address,
-                                static_cast<uint64_t>(row.last - row.first + 1) * bytes);
+    row.bytes =
+        resolve<window>(warp, row.address, static_cast<uint64_t>(row.last - row.first + 1) * bytes);
   return row;
 }
 
@@ -220,6 +221,62 @@ LW_ALWAYS_INLINE bool try_access(const Op* op, std::byte* registers, Warp& warp)
     return try_store<window, T, elements, mode, checked>(op, registers, warp);
 }
 
+template <bool is_load, Window window, class Address>
+[[gnu::noinline]] void tell_scattered(const Op& op, Warp& warp, const Address* at, uint32_t bytes,
+                                      uint32_t element_bytes) {
+  alignas(64) uint64_t places[kLanes];
+  for (int lane = 0; lane < kLanes; ++lane) places[lane] = place_of<window>(at[lane]);
+  order::Access access;
+  access.op = op.instruction;
+  access.lanes = warp.active;
+  access.space = kSpace<window>;
+  access.kind = is_load ? order::Kind::kRead : order::Kind::kWrite;
+  access.bytes = static_cast<uint8_t>(bytes);
+  access.element_bytes = static_cast<uint8_t>(element_bytes);
+  access.at = order::Addresses::each64(places);
+  if (!is_load) warp.machine->values().begin(op, warp, places);
+  warp.order->access(*warp.order_warp, access);
+  warp.machine->values().end();
+}
+
+// Lanes anywhere in one buffer, or in shared memory. Lanes that do not run get the address of one
+// that does, so that whole vectors can be loaded.
+template <bool is_load, Window window, class T, int elements>
+[[gnu::noinline]] bool try_scattered(const Op* op, std::byte* registers, Warp& warp) {
+  using Address = AddressOf<window>;
+  constexpr uint32_t kBytes = sizeof(T) * elements;
+  const auto* a = lanes_at<Address>(registers, op->a);
+  const auto add = static_cast<Address>(op->immediate);
+  const Address first = a[std::countr_zero(warp.active)] + add;
+  alignas(64) Address at[kLanes];
+  Address low = first, high = first, all = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    at[lane] = has<Address>(warp.active, lane) ? a[lane] + add : first;
+    low = at[lane] < low ? at[lane] : low;
+    high = at[lane] > high ? at[lane] : high;
+    all |= at[lane];
+  }
+  if ((all & (kBytes - 1)) != 0) return false;
+  std::byte* bytes = resolve<window>(warp, low, uint64_t{high} - low + kBytes);
+  if (bytes == nullptr) return false;
+  if (warp.order) tell_scattered<is_load, window>(*op, warp, at, kBytes, sizeof(T));
+  const Slot* slots = elements == 1 ? &op->d : warp.program->more(*op);
+  for (int e = 0; e < elements; ++e) {
+    Storage<T>* slot = lanes_at<T>(registers, slots[e]);
+    T* element = reinterpret_cast<T*>(bytes) + e;
+    auto offset = [&](int lane) LW_LAMBDA_INLINE { return (at[lane] - low) / sizeof(T); };
+    if constexpr (is_load) {
+      write_lanes<Mode::masked, T>(slot, warp.active, [&](int lane) LW_LAMBDA_INLINE {
+        return element[offset(lane)];
+      });
+    } else {
+      for (int lane = 0; lane < kLanes; ++lane)
+        if (has(warp.active, lane)) element[offset(lane)] = unpack<T>(slot[lane]);
+    }
+  }
+  return true;
+}
+
 template <bool is_load, Mode mode>
 [[gnu::noinline]] void access_in_general(const Op* op, std::byte* registers, Warp& warp) {
   if constexpr (is_load)
@@ -228,6 +285,13 @@ template <bool is_load, Mode mode>
     general_store(*op, warp);
   if (warp.stopped) [[unlikely]]
     return;
+  return next<mode>(op, registers, warp);
+}
+
+template <bool is_load, Window window, class T, int elements, Mode mode>
+[[gnu::noinline]] void access_scattered(const Op* op, std::byte* registers, Warp& warp) {
+  if (!try_scattered<is_load, window, T, elements>(op, registers, warp))
+    return access_in_general<is_load, mode>(op, registers, warp);
   return next<mode>(op, registers, warp);
 }
 
@@ -240,14 +304,14 @@ template <bool is_load, Window window, class T, int elements, Mode mode>
 [[gnu::noinline]] void access_some(const Op* op, std::byte* registers, Warp& warp) {
   bool done = warp.order ? try_masked<is_load, window, T, elements, true>(op, registers, warp)
                          : try_masked<is_load, window, T, elements, false>(op, registers, warp);
-  if (!done) return access_in_general<is_load, mode>(op, registers, warp);
+  if (!done) return access_scattered<is_load, window, T, elements, mode>(op, registers, warp);
   return next<mode>(op, registers, warp);
 }
 
 template <bool is_load, Window window, class T, int elements>
 [[gnu::noinline]] void access_checked(const Op* op, std::byte* registers, Warp& warp) {
   if (!try_access<is_load, window, T, elements, Mode::full, true>(op, registers, warp))
-    return access_in_general<is_load, Mode::full>(op, registers, warp);
+    return access_scattered<is_load, window, T, elements, Mode::full>(op, registers, warp);
   return next<Mode::full>(op, registers, warp);
 }
 
@@ -257,7 +321,7 @@ void access_all(const Op* op, std::byte* registers, Warp& warp) {
     return access_some<is_load, window, T, elements, Mode::full>(op, registers, warp);
   if (warp.order) return access_checked<is_load, window, T, elements>(op, registers, warp);
   if (!try_access<is_load, window, T, elements, Mode::full, false>(op, registers, warp))
-    return access_in_general<is_load, Mode::full>(op, registers, warp);
+    return access_scattered<is_load, window, T, elements, Mode::full>(op, registers, warp);
   return next<Mode::full>(op, registers, warp);
 }
 

@@ -29,6 +29,7 @@ enum class Action : uint16_t { sync, arrive, popc, all, any };
 constexpr uint16_t kActionMask = 7;
 constexpr uint16_t kAligned = 8;
 constexpr uint16_t kCounted = 16;
+constexpr uint16_t kConstant = 32;  // id and count stand in `immediate`: 32 bits each, id on top
 
 // Wait::object of lanes that wait for their own warp: the barrier's number and this.
 constexpr uint64_t kForOwnWarp = 256;
@@ -108,7 +109,9 @@ void arrive(const Op& op, Warp& warp, uint32_t id, std::optional<uint32_t> threa
   if (warp.order)
     warp.order->barrier_arrive(*warp.order_warp, op.instruction,
                                BarrierId(static_cast<uint8_t>(id)), order_kind(action), lanes);
-  if (barrier.is_complete(cta.live_lanes)) {
+  // Nearly every arrival leaves warps missing, and then needs no closer look.
+  const bool may_be_complete = threads || barrier.participants().size() >= cta.warps_left;
+  if (may_be_complete && barrier.is_complete(cta.live_lanes)) {
     write_reduction(op, warp, lanes, complete(cta, id));
     return;
   }
@@ -124,9 +127,15 @@ void arrive(const Op& op, Warp& warp, uint32_t id, std::optional<uint32_t> threa
 
 const Op* run_barrier(const Op& op, Warp& warp) {
   if ((op.detail & kAligned) && !warp.require_aligned(op)) return nullptr;
+  const bool counted = op.detail & kCounted;
+  if (op.detail & kConstant) {
+    const auto count = static_cast<uint32_t>(op.immediate);
+    arrive(op, warp, static_cast<uint32_t>(op.immediate >> 32),
+           counted ? std::optional(count) : std::nullopt, warp.active);
+    return warp.stopped || warp.active == 0 ? nullptr : &op + 1;
+  }
   const uint32_t* ids = warp.lanes<uint32_t>(op.a);
   const uint32_t* counts = warp.lanes<uint32_t>(op.b);
-  const bool counted = op.detail & kCounted;
   for_each_value(
       warp.active,
       [&](int lane) { return uint64_t{ids[lane]} << 32 | (counted ? counts[lane] : 0); },
@@ -146,16 +155,23 @@ void bind(Decoder& decoder, Action action, bool aligned) {
   if (action >= Action::popc)
     op.d =
         decoder.result(operands[next++], action == Action::popc ? ptx::Type::u32 : ptx::Type::pred);
+  bool constant = operands[next].kind == ptx::OperandKind::immediate;
+  op.immediate = static_cast<uint64_t>(operands[next].value) << 32;
   op.a = decoder.source(operands[next++], ptx::Type::u32);
   const size_t counts_end = operands.size() - (action >= Action::popc ? 1 : 0);
   op.detail = static_cast<uint16_t>(action);
   if (next < counts_end) {
+    constant = constant && operands[next].kind == ptx::OperandKind::immediate;
+    op.immediate |= static_cast<uint32_t>(operands[next].value);
     op.b = decoder.source(operands[next++], ptx::Type::u32);
     op.detail |= kCounted;
   }
   if (action >= Action::popc) op.c = decoder.source(operands[next], ptx::Type::pred);
   if (aligned) op.detail |= kAligned;
-  decoder.emit(control_handlers<run_barrier>, op.d, op.a, op.b, op.c).detail = op.detail;
+  if (constant) op.detail |= kConstant;
+  Op& emitted = decoder.emit(control_handlers<run_barrier>, op.d, op.a, op.b, op.c);
+  emitted.detail = op.detail;
+  emitted.immediate = op.immediate;
 }
 
 Action logical(const Decoder& decoder) {
