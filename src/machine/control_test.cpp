@@ -17,7 +17,8 @@ std::string with_result(const std::string& body, const std::string& functions = 
   .reg .b64 %rd<9>;
   mov.u32 %t, %tid.x;
   mov.u32 %result, 0;
-)" + body + R"(
+)" + body +
+         R"(
   ld.param.u64 %rd1, [out];
   mul.wide.u32 %rd2, %t, 4;
   add.u64 %rd1, %rd1, %rd2;

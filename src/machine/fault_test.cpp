@@ -19,7 +19,8 @@ std::string kernel(const std::string& body) {
   .reg .b64 %rd<9>;
   mov.u32 %t, %tid.x;
   ld.param.u64 %rd1, [out];
-)" + body + "\n  ret;\n}";
+)" + body +
+         "\n  ret;\n}";
 }
 
 Fault fault_of(const std::string& body, uint32_t block = 32) {

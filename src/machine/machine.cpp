@@ -134,8 +134,8 @@ base::LaneMask Machine::doubt(const Warp& warp, const Op& test, uint32_t object,
                               base::LaneMask asking) {
   if (std::ranges::find(options_.doubted_tests, test.instruction) == options_.doubted_tests.end())
     return 0;
-  base::LaneMask& asked = asked_[{test.instruction.value, warp.cta->id.value, warp.id.value, object,
-                                  phase}];
+  base::LaneMask& asked =
+      asked_[{test.instruction.value, warp.cta->id.value, warp.id.value, object, phase}];
   const base::LaneMask first = asking & ~asked;
   asked |= asking;
   return first;

@@ -27,7 +27,8 @@ class PlainOrder : public Policy {
       if (operation->can_advance()) return {nullptr, operation};
     std::span<Cta* const> ctas = machine.resident();
     if (at_ >= ctas.size()) at_ = 0;
-    bool yielded = machine.last_turn() == TurnEnd::polled || machine.last_turn() == TurnEnd::quantum;
+    bool yielded =
+        machine.last_turn() == TurnEnd::polled || machine.last_turn() == TurnEnd::quantum;
     if (yielded) advance(ctas.size());
     for (size_t tries = 0; tries <= ctas.size(); ++tries) {
       Cta& cta = *ctas[at_];

@@ -120,8 +120,10 @@ bool Warp::require_aligned(const Op& op) {
   bool behind = false;  // all others may still come
   std::erase_if(parked, [&](const Group& group) {
     bool waits_here = group.at == &op && (group.wait.object & kWaitsAligned) != 0;
-    if (waits_here) active |= group.lanes;
-    else behind |= group.at <= &op || machine->come_back().may_come(*program, group.at, &op);
+    if (waits_here)
+      active |= group.lanes;
+    else
+      behind |= group.at <= &op || machine->come_back().may_come(*program, group.at, &op);
     return waits_here;
   });
   find_join();

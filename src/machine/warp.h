@@ -63,7 +63,7 @@ class Warp {
   order::Warp* order_warp = nullptr;  // its handle there
   std::byte* shared = nullptr;        // the CTA's shared memory: byte kSharedBase of its window
   uint32_t shared_bytes = 0;
-  uint32_t objects_begin = ~0u;        // live mbarrier objects lie in this part of it
+  uint32_t objects_begin = ~0u;  // live mbarrier objects lie in this part of it
   uint32_t objects_end = 0;
   Memory* memory = nullptr;
   std::byte* local = nullptr;  // lane by lane

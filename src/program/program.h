@@ -67,11 +67,11 @@ class Program {
   const ptx::Module* module = nullptr;
   ptx::FunctionId kernel;
   std::vector<Op> ops;
-  std::vector<Slot> slots;          // operands beyond d, a, b, c
-  std::vector<int32_t> jump_table;  // of brx.idx: indices of Ops
-  std::vector<std::string> texts;   // what a handler may want to say
+  std::vector<Slot> slots;                        // operands beyond d, a, b, c
+  std::vector<int32_t> jump_table;                // of brx.idx: indices of Ops
+  std::vector<std::string> texts;                 // what a handler may want to say
   std::vector<std::shared_ptr<const void>> kept;  // objects that Ops point at
-  uint32_t register_bytes = 0;      // of a warp, a multiple of 64
+  uint32_t register_bytes = 0;                    // of a warp, a multiple of 64
   std::vector<ConstantSlot> constants;
   std::vector<SpecialSlot> specials;
 

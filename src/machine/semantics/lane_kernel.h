@@ -5,9 +5,9 @@
 //   kernel.a = {...};                    // of lane 0, 1, ...; the rest are 0
 //   EXPECT_EQ(kernel.run()[3], kernel.a[2]);
 //
-// Registers: %a %b %c and %wa %wb %wc are the lane's inputs (32 and 64 bits), %d and %wd its results,
-// %lane its number; %r0-%r9, %h0-%h9 (16 bits), %w0-%w9 (64 bits), %p0-%p9 are free, and %bytes is
-// the address of a block of global memory of 1 KiB, `memory` before and after.
+// Registers: %a %b %c and %wa %wb %wc are the lane's inputs (32 and 64 bits), %d and %wd its
+// results, %lane its number; %r0-%r9, %h0-%h9 (16 bits), %w0-%w9 (64 bits), %p0-%p9 are free, and
+// %bytes is the address of a block of global memory of 1 KiB, `memory` before and after.
 
 #include <array>
 #include <string>

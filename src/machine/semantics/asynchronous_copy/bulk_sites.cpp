@@ -19,8 +19,8 @@ AddressOperand attached_address(const Op& op, const Warp& warp, uint32_t first_s
 
 bool is_free_of_objects(const Op& op, Warp& warp, uint32_t offset, uint32_t bytes, int lane) {
   const auto* object = warp.cta->sync.mbarriers.overlapping(offset, bytes);
-  if (object != nullptr) report(op, warp, *object, 1u << lane, "a bulk copy touches it",
-                               diagnose::RuleId::kE3);
+  if (object != nullptr)
+    report(op, warp, *object, 1u << lane, "a bulk copy touches it", diagnose::RuleId::kE3);
   return object == nullptr;
 }
 

@@ -94,7 +94,8 @@ class Resolver {
       uint64_t address = lanes_.address[lane] - window;
       bytes_.at[lane] = find(space, address, lane);
       lanes_.place[lane] = space == AccessSpace::shared ? address - program::kSharedBase : address;
-      if (bytes_.at[lane] == nullptr) bad |= 1u << lane;
+      if (bytes_.at[lane] == nullptr)
+        bad |= 1u << lane;
       else if (space == AccessSpace::shared && is_on_object(lanes_.place[lane]))
         on_object |= 1u << lane;
     });
@@ -154,8 +155,7 @@ class Resolver {
   bool touches_object(LaneMask lanes) {
     warp_.fail_at(op_, FaultKind::mbarrier_misuse,
                   "an ordinary access touches a live mbarrier object", lanes,
-                  lanes_.address[std::countr_zero(lanes)], shape_.bytes(),
-                  diagnose::RuleId::kE3);
+                  lanes_.address[std::countr_zero(lanes)], shape_.bytes(), diagnose::RuleId::kE3);
     return false;
   }
   bool read_only(LaneMask lanes, std::string_view where) {

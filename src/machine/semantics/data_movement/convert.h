@@ -55,10 +55,10 @@ void finish_word(program::Decoder& decoder, const ptx::Operand& operand, ptx::Ty
 enum class HotConversion : uint8_t {
   widen_unsigned,  // 32 to 64 bits
   widen_signed,
-  narrow,          // 64 to 32 bits
-  f32_from_s32,    // .rn
+  narrow,        // 64 to 32 bits
+  f32_from_s32,  // .rn
   f32_from_u32,
-  s32_from_f32,    // .rzi
+  s32_from_f32,  // .rzi
   u32_from_f32,
 };
 LW_LEVELS(hot_conversion, (HotConversion what), (what))

@@ -129,9 +129,11 @@ Handlers handlers_of_floats(Type to, Type from, uint16_t detail) {
   if (plain && to == from)
     return hot_integer(HotInteger::mov, ptx::bits_of(to) == 64 ? Type::b64 : Type::b32);
   if (plain && to == Type::f16 && from == Type::f32) return whole_warp<arith::warp_f16_from_f32, 1>;
-  if (plain && to == Type::bf16 && from == Type::f32) return whole_warp<arith::warp_bf16_from_f32, 1>;
+  if (plain && to == Type::bf16 && from == Type::f32)
+    return whole_warp<arith::warp_bf16_from_f32, 1>;
   if (plain && to == Type::f32 && from == Type::f16) return whole_warp<arith::warp_f32_from_f16, 1>;
-  if (plain && to == Type::f32 && from == Type::bf16) return whole_warp<arith::warp_f32_from_bf16, 1>;
+  if (plain && to == Type::f32 && from == Type::bf16)
+    return whole_warp<arith::warp_f32_from_bf16, 1>;
   return floats(to, from);
 }
 
@@ -194,9 +196,9 @@ void emit_from_integer(Decoder& decoder, Type to, Slot d) {
   const Slot a = decoder.source(decoder.operand(1), decoder.type(1));
   const bool rounds_nearest = (detail & ~encode_mode({.ftz = true})) == 0;
   if (to == Type::f32 && from.type_bits == 32 && !from.wide && rounds_nearest)
-    return void(decoder.emit(hot_conversion(from.is_signed ? HotConversion::f32_from_s32
-                                                           : HotConversion::f32_from_u32),
-                             d, a));
+    return void(decoder.emit(
+        hot_conversion(from.is_signed ? HotConversion::f32_from_s32 : HotConversion::f32_from_u32),
+        d, a));
   Op& op = decoder.emit(plain_handlers<run_from_integer>, d, a);
   op.detail = detail;
   op.immediate = encode_place(from) | uint64_t{static_cast<uint8_t>(to)} << 16;
@@ -261,8 +263,8 @@ void bind_to_integer(Decoder& decoder) {
   if (from == Type::f32 && to.type_bits == 32 && !to.wide &&
       mode.rounding == arith::Rounding::kTowardZero)
     return void(decoder.emit(
-        hot_conversion(to.is_signed ? HotConversion::s32_from_f32 : HotConversion::u32_from_f32),
-        d, a));
+        hot_conversion(to.is_signed ? HotConversion::s32_from_f32 : HotConversion::u32_from_f32), d,
+        a));
   Op& op = decoder.emit(to_integer(decoder.type(0), from), d, a);
   op.detail = encode_mode(mode);
   op.immediate = encode_place(to);

@@ -55,10 +55,10 @@ void run(const Op& op, Warp& warp) {
 std::optional<Handlers> plain_case(const IntegerPlace& from, const IntegerPlace& to) {
   const bool whole = to.register_bits == to.type_bits;
   if (from.type_bits == 32 && to.type_bits == 64)
-    return from.wide ? std::nullopt
-                     : std::optional(hot_conversion(from.is_signed
-                                                        ? HotConversion::widen_signed
-                                                        : HotConversion::widen_unsigned));
+    return from.wide
+               ? std::nullopt
+               : std::optional(hot_conversion(from.is_signed ? HotConversion::widen_signed
+                                                             : HotConversion::widen_unsigned));
   if (to.type_bits == 32 && whole && from.type_bits >= 32)
     return from.wide ? hot_conversion(HotConversion::narrow)
                      : hot_integer(HotInteger::mov, Type::b32);

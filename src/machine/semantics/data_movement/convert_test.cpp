@@ -176,8 +176,9 @@ TEST(Convert, BetweenFloats) {
 }
 
 TEST(Convert, PairsOfHalves) {
-  LaneKernel kernel("cvt.rn.bf16x2.f32 %r0, %a, %b; cvt.rn.f16x2.f32 %r1, %a, %b;"
-                    "mov.b64 %wd, {%r0, %r1}; cvt.rn.relu.f16x2.f32 %d, %a, %b;");
+  LaneKernel kernel(
+      "cvt.rn.bf16x2.f32 %r0, %a, %b; cvt.rn.f16x2.f32 %r1, %a, %b;"
+      "mov.b64 %wd, {%r0, %r1}; cvt.rn.relu.f16x2.f32 %d, %a, %b;");
   kernel.a.assign(32, bits(-2.0f));
   kernel.b.assign(32, bits(1.0f));
   EXPECT_EQ(kernel.run()[30], 0x00003c00u);

@@ -68,7 +68,8 @@ void bind_div_f32(Decoder& decoder) {
   const FloatMode mode = float_mode(decoder);
   if (mode.rounding != arith::Rounding::kNearestEven)
     return emit_binary(decoder, plain_handlers<run<float, 2, Binary32{div}>>);
-  emit_binary(decoder, mode.ftz ? whole_warp<arith::warp_div_ftz, 2> : whole_warp<arith::warp_div, 2>);
+  emit_binary(decoder,
+              mode.ftz ? whole_warp<arith::warp_div_ftz, 2> : whole_warp<arith::warp_div, 2>);
 }
 void bind_rcp_f32(Decoder& decoder) {
   emit_unary(decoder, plain_handlers<run<float, 1, Unary32{rcp}>>);

@@ -36,9 +36,9 @@ TEST(Half, PairsOfF16) {
             pair(kMinusOne, kOne));
   EXPECT_EQ(compute("mul.f16x2 %d, %a, %b;", pair(kOne, kTwo), pair(kThree, kOne)),
             pair(kThree, kTwo));
-  EXPECT_EQ(compute("fma.rn.f16x2 %d, %a, %b, %c;", pair(kOne, kOne), pair(kTwo, kOne),
-                    pair(kOne, kOne)),
-            pair(kThree, kTwo));
+  EXPECT_EQ(
+      compute("fma.rn.f16x2 %d, %a, %b, %c;", pair(kOne, kOne), pair(kTwo, kOne), pair(kOne, kOne)),
+      pair(kThree, kTwo));
   EXPECT_EQ(compute("neg.f16x2 %d, %a;", pair(kOne, kMinusOne)), pair(kMinusOne, kOne));
   EXPECT_EQ(compute("abs.f16x2 %d, %a;", pair(kOne, kMinusOne)), pair(kOne, kOne));
   EXPECT_EQ(compute("min.f16x2 %d, %a, %b;", pair(kOne, 0x7e00), pair(kTwo, kTwo)),

@@ -187,8 +187,8 @@ void bind_mad_sat(Decoder& decoder) {
   emit_4(decoder, elementwise<MadHiSat, int32_t, int32_t, int32_t, int32_t>);
 }
 void bind_mul24(Decoder& decoder) {
-  emit_3(decoder,
-         decoder.has(Mod::lo) ? words_2<Mul24Lo>(decoder.type()) : words_2<Mul24Hi>(decoder.type()));
+  emit_3(decoder, decoder.has(Mod::lo) ? words_2<Mul24Lo>(decoder.type())
+                                       : words_2<Mul24Hi>(decoder.type()));
 }
 void bind_mad24(Decoder& decoder) {
   emit_4(decoder, decoder.has(Mod::lo) ? words_3<Mad24Lo>(decoder.type())

@@ -2,8 +2,8 @@
 //
 // The lanes of a warp go one after another, in order of their numbers; a real GPU promises no order
 // among them. The arithmetic is that of the bulk reductions (bulk_reduce.h). Sums of f32 in global
-// memory flush subnormals unless `.noftz` is given, those in shared memory keep them [H200: this and
-// the NaNs of f64].
+// memory flush subnormals unless `.noftz` is given, those in shared memory keep them [H200: this
+// and the NaNs of f64].
 //
 // Op: a the address, `immediate` its displacement, `detail` the shape of data_movement/access.h, so
 // that `locate` finds the bytes; at `more` the slots of the results (atom), then of the operands,
@@ -265,10 +265,9 @@ bool returns_value(Decoder& decoder) { return decoder.is_named_elsewhere(decoder
 
 void bind_exchange_or_reduction(Decoder& decoder) {
   const bool returns = returns_value(decoder);
-  const Handlers handlers =
-      decoder.has(Mod::exch)
-          ? handlers_of<exchange, 1>(returns)
-          : reduction(reduce_op(decoder), reduce_type(decoder), returns);
+  const Handlers handlers = decoder.has(Mod::exch)
+                                ? handlers_of<exchange, 1>(returns)
+                                : reduction(reduce_op(decoder), reduce_type(decoder), returns);
   emit(decoder, handlers, {returns, 1, 1});
 }
 

@@ -163,8 +163,8 @@ TEST(Atom, Vectors) {
   kernel.a = {bits(1.0f)};
   kernel.b = {bits(2.0f)};
   kernel.c = {0x3f80};
-  kernel.memory = {bits(5.0f), bits(6.0f), 0, 0, bits(1.0f), bits(1.0f), bits(1.0f), bits(1.0f),
-                   0x40000000};
+  kernel.memory = {bits(5.0f), bits(6.0f), 0,          0,         bits(1.0f),
+                   bits(1.0f), bits(1.0f), bits(1.0f), 0x40000000};
   EXPECT_EQ(kernel.run()[0], bits(6.0f));
   EXPECT_EQ(kernel.memory[0], bits(6.0f));
   EXPECT_EQ(kernel.memory[1], bits(8.0f));

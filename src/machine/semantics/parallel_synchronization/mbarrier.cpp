@@ -174,8 +174,8 @@ void run_inval(const Op& op, Warp& warp) {
     if (!is_idle(*warp.cta, entry))
       return report(op, warp, entry, lanes, "invalidated while it is in use",
                     diagnose::RuleId::kE8);
-    if (lanes & (lanes - 1)) return report(op, warp, entry, lanes, "invalidated by several lanes",
-                    diagnose::RuleId::kE8);
+    if (lanes & (lanes - 1))
+      return report(op, warp, entry, lanes, "invalidated by several lanes", diagnose::RuleId::kE8);
     if (warp.order)
       warp.order->mbarrier_inval(*warp.order_warp, op.instruction, lanes,
                                  place_of(*warp.cta, entry));

@@ -25,8 +25,7 @@ Ordering ordering_of(const Op& op);
 MbarrierEntry* object_at(const Op& op, Warp& warp, const AddressOperand& operand, int lane);
 order::Mbarrier place_of(const Cta& cta, const MbarrierEntry& entry);
 void report(const Op& op, Warp& warp, const MbarrierEntry& entry, base::LaneMask lanes,
-            std::string_view what,
-            diagnose::RuleId rule = diagnose::RuleId::kE4);
+            std::string_view what, diagnose::RuleId rule = diagnose::RuleId::kE4);
 
 // Keeps the picture of the object in shared memory.
 void draw(Cta& cta, const MbarrierEntry& entry);

@@ -1,5 +1,6 @@
-#include "machine/semantics/lanes.h"
 #include "machine/semantics/parallel_synchronization/shfl.h"
+
+#include "machine/semantics/lanes.h"
 #include "order/engine.h"
 
 namespace lw::machine::LW_SIMD_NAMESPACE {

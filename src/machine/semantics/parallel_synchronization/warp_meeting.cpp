@@ -82,7 +82,7 @@ Op& emit_meeting(program::Decoder& decoder, Handlers handlers, const ptx::Operan
 }
 
 template <class T>
-std::array<T, base::kWarpSize> gather(const Meeting& meeting, const Warp& warp, Slot Op::* slot) {
+std::array<T, base::kWarpSize> gather(const Meeting& meeting, const Warp& warp, Slot Op::*slot) {
   std::array<T, base::kWarpSize> values{};
   for (const Meeting::Part& part : meeting.parts()) {
     const T* lanes = warp.lanes<T>(part.op->*slot);
@@ -93,7 +93,7 @@ std::array<T, base::kWarpSize> gather(const Meeting& meeting, const Warp& warp, 
 template std::array<uint32_t, base::kWarpSize> gather(const Meeting&, const Warp&, Slot Op::*);
 template std::array<uint64_t, base::kWarpSize> gather(const Meeting&, const Warp&, Slot Op::*);
 
-LaneMask gather_predicate(const Meeting& meeting, const Warp& warp, Slot Op::* slot) {
+LaneMask gather_predicate(const Meeting& meeting, const Warp& warp, Slot Op::*slot) {
   LaneMask value = 0;
   for (const Meeting::Part& part : meeting.parts())
     value |= warp.predicate(part.op->*slot) & part.lanes;

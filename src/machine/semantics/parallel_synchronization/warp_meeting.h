@@ -69,9 +69,9 @@ Op& emit_meeting(program::Decoder& decoder, Handlers handlers, const ptx::Operan
 
 // A value of each lane that takes part: `slot` says where in its Op.
 template <class T>
-std::array<T, base::kWarpSize> gather(const Meeting& meeting, const Warp& warp, Slot Op::* slot);
+std::array<T, base::kWarpSize> gather(const Meeting& meeting, const Warp& warp, Slot Op::*slot);
 // The same of a predicate.
-LaneMask gather_predicate(const Meeting& meeting, const Warp& warp, Slot Op::* slot);
+LaneMask gather_predicate(const Meeting& meeting, const Warp& warp, Slot Op::*slot);
 
 // Who is missing where lanes wait with Wait::Kind::warp_collective.
 std::string describe_meeting(const Warp& warp, const Group& group);

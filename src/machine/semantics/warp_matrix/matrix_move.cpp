@@ -54,8 +54,7 @@ bool find_rows(const Op& op, Warp& warp, order::Kind kind, RowOffsets& rows) {
     if (!offset) return false;
     rows[lane] = *offset;
     if (const auto* object = warp.cta->sync.mbarriers.overlapping(*offset, kRowBytes)) {
-      report(op, warp, *object, 1u << lane, "a row of a matrix overlaps it",
-             diagnose::RuleId::kE3);
+      report(op, warp, *object, 1u << lane, "a row of a matrix overlaps it", diagnose::RuleId::kE3);
       return false;
     }
   }
