@@ -25,7 +25,7 @@ class BlockPool {
 
  private:
   std::vector<Block> chunks_;
-  size_t used_ = 0;  // of the last chunk
+  size_t used_ = 0;                            // of the last chunk
   std::map<size_t, std::vector<Block>> free_;  // by size
 };
 

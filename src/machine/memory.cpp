@@ -13,8 +13,7 @@ constexpr uint64_t kPage = 4096;
 }  // namespace
 
 Memory::~Memory() {
-  for (size_t i = 0; i < buffers_.size(); ++i)
-    unmap_pages(buffers_[i].data, limits_[i]);
+  for (size_t i = 0; i < buffers_.size(); ++i) unmap_pages(buffers_[i].data, limits_[i]);
 }
 
 BufferId Memory::add_buffer(std::string name, uint64_t size) {

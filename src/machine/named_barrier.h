@@ -100,7 +100,7 @@ class NamedBarrier {
   bool counted_ = false;  // every arrival stated a count
   bool reduction_ = false;
   uint32_t threads_true_ = 0;
-  uint32_t came_ = 0;  // bit w: warp w takes part
+  uint32_t came_ = 0;                       // bit w: warp w takes part
   std::array<uint8_t, kMaxWarps> place_{};  // of a warp that takes part, in participants_
   std::vector<BarrierParticipant> participants_;
 };

@@ -34,8 +34,8 @@ std::byte* map_pages(uint64_t bytes) {
   if (bytes < kWorthHuge) return map(size);
   // A huge page more, to cut an aligned piece out of.
   std::byte* all = map(size + kHugePage);
-  uint64_t before = round_up(reinterpret_cast<uint64_t>(all), kHugePage) -
-                    reinterpret_cast<uint64_t>(all);
+  uint64_t before =
+      round_up(reinterpret_cast<uint64_t>(all), kHugePage) - reinterpret_cast<uint64_t>(all);
   if (before != 0) munmap(all, before);
   munmap(all + before + size, kHugePage - before);
   madvise(all + before, size, MADV_HUGEPAGE);  // only a hint

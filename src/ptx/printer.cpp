@@ -115,10 +115,10 @@ class FunctionPrinter {
         append(".pragma \"{}\";\n", function_.body_pragmas[item.index]);
         break;
       case Item::Kind::branch_targets:
-        branch_targets(function_.targets[item.index]);
+        targets(function_.targets[item.index], ".branchtargets", function_.labels);
         break;
       case Item::Kind::call_targets:
-        call_targets(function_.targets[item.index]);
+        targets(function_.targets[item.index], ".calltargets", module_.functions);
         break;
       default:
         call_prototype(function_.targets[item.index]);
@@ -140,21 +140,13 @@ class FunctionPrinter {
     out_ += '\n';
   }
 
-  void branch_targets(const TargetList& list) {
-    append("{}: .branchtargets ", list.name);
+  // `named`: what the ids of the list are indices of.
+  template <class Named>
+  void targets(const TargetList& list, std::string_view directive, const Named& named) {
+    append("{}: {} ", list.name, directive);
     const char* between = "";
     for (uint32_t id : list.ids) {
-      append("{}{}", between, function_.labels[id].name);
-      between = ", ";
-    }
-    out_ += ";\n";
-  }
-
-  void call_targets(const TargetList& list) {
-    append("{}: .calltargets ", list.name);
-    const char* between = "";
-    for (uint32_t id : list.ids) {
-      append("{}{}", between, module_.functions[id].name);
+      append("{}{}", between, named[id].name);
       between = ", ";
     }
     out_ += ";\n";

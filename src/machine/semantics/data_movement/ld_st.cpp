@@ -128,8 +128,8 @@ bool emit_named_load(Decoder& decoder, const Address& address, const AccessShape
   const int64_t inside = decoder.operand(1).value;
   if (inside < 0 || static_cast<uint64_t>(inside) + shape.bytes() > variable.size_bytes())
     return false;
-  Op& op = decoder.emit(shape.element_log2 == 3 ? kLoadNamed<uint64_t> : kLoadNamed<uint32_t>,
-                        slots[0]);
+  Op& op =
+      decoder.emit(shape.element_log2 == 3 ? kLoadNamed<uint64_t> : kLoadNamed<uint32_t>, slots[0]);
   Block block = shape.space == AccessSpace::param ? Block::parameters : Block::constants;
   op.b.offset = static_cast<uint32_t>(block);
   op.immediate = static_cast<uint64_t>(address.offset);

@@ -266,9 +266,8 @@ template <bool is_load, Window window, class T, int elements>
     T* element = reinterpret_cast<T*>(bytes) + e;
     auto offset = [&](int lane) LW_LAMBDA_INLINE { return (at[lane] - low) / sizeof(T); };
     if constexpr (is_load) {
-      write_lanes<Mode::masked, T>(slot, warp.active, [&](int lane) LW_LAMBDA_INLINE {
-        return element[offset(lane)];
-      });
+      write_lanes<Mode::masked, T>(
+          slot, warp.active, [&](int lane) LW_LAMBDA_INLINE { return element[offset(lane)]; });
     } else {
       for (int lane = 0; lane < kLanes; ++lane)
         if (has(warp.active, lane)) element[offset(lane)] = unpack<T>(slot[lane]);
