@@ -35,4 +35,14 @@ __device__ __forceinline__ float high_bf16(uint32_t pair) {
   return __uint_as_float(pair & 0xffff0000u);
 }
 
+// Two at a time, on Blackwell.
+__device__ __forceinline__ float2 fma(float2 a, float2 b, float2 c) {
+  uint64_t d;
+  asm("fma.rn.f32x2 %0, %1, %2, %3;"
+      : "=l"(d)
+      : "l"(__builtin_bit_cast(uint64_t, a)), "l"(__builtin_bit_cast(uint64_t, b)),
+        "l"(__builtin_bit_cast(uint64_t, c)));
+  return __builtin_bit_cast(float2, d);
+}
+
 }  // namespace ptx

@@ -23,4 +23,14 @@ __device__ __forceinline__ void fence_proxy_async_shared() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
+// Box of a rank-2 tensor.
+__device__ __forceinline__ void tma_load(void* destination, const CUtensorMap* map, int x, int y,
+                                         Mbarrier& full) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(destination)),
+      "l"(map), "r"(x), "r"(y), "r"(shared_address(&full))
+      : "memory");
+}
+
 }  // namespace ptx

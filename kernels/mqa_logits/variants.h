@@ -1,0 +1,66 @@
+#pragma once
+// The kernels of this folder, all made from one body: a line of the table below is all in which two
+// of them differ. Chosen by `-DMQA_LOGITS_VARIANT=rows -DMQA_LOGITS_FORM=as_found`.
+
+namespace mqa_logits {
+
+struct Variant {
+  int math_groups;  // of four warps
+  // 2: each group has the keys of its own blocks brought to it. 1: all groups take every block and
+  // divide the rows among themselves.
+  int key_streams;
+  // Warps that issue matrix instructions, each into an accumulator of its own. One for each stream,
+  // or, where there are more, they divide the rows too.
+  int mma_warps;
+  int math_registers;             // of a thread, after the producers have given theirs up
+  bool trigger_at_entry = false;  // a programmatic dependent may start at once
+  bool early_keys = false;  // keys are older than the grid we depend on: load them before it ends
+  bool rank_rows = false;   // logits hold the rows of this rank alone
+  bool rank_pages = false;  // our keys are every `ranks`-th page of the whole sequence
+  bool drained = true;      // the math warps meet between their last loads and the free
+};
+
+// Each group its own blocks of 128 keys.
+constexpr Variant base{.math_groups = 2, .key_streams = 2, .mma_warps = 2, .math_registers = 240};
+
+constexpr Variant with(Variant variant, bool Variant::*flag) {
+  variant.*flag = true;
+  return variant;
+}
+
+constexpr Variant rows = with(base, &Variant::rank_rows);
+constexpr Variant cross_rank = with(base, &Variant::trigger_at_entry);
+constexpr Variant cp = with(with(base, &Variant::trigger_at_entry), &Variant::rank_pages);
+constexpr Variant low_latency = with(base, &Variant::early_keys);
+
+// Each group its own rows of every block.
+constexpr Variant rowsplit2{
+    .math_groups = 2, .key_streams = 1, .mma_warps = 1, .math_registers = 240};
+constexpr Variant rowsplit3{
+    .math_groups = 3, .key_streams = 1, .mma_warps = 1, .math_registers = 160};
+constexpr Variant low_latency_split_n{
+    .math_groups = 2, .key_streams = 1, .mma_warps = 2, .math_registers = 240, .early_keys = true};
+
+// The right form, and the one found in public code: warp 0 frees tensor memory when it is done,
+// whatever the other math warps do.
+constexpr Variant fixed(Variant variant) { return variant; }
+
+constexpr Variant as_found(Variant variant) {
+  variant.drained = false;
+  return variant;
+}
+
+}  // namespace mqa_logits
+
+#ifndef MQA_LOGITS_VARIANT
+#define MQA_LOGITS_VARIANT base
+#endif
+#ifndef MQA_LOGITS_FORM
+#define MQA_LOGITS_FORM fixed
+#endif
+
+namespace mqa_logits {
+
+constexpr Variant kVariant = MQA_LOGITS_FORM(MQA_LOGITS_VARIANT);
+
+}  // namespace mqa_logits
