@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 
+#include "../host/encode_tiled.h"
 #include "fused_k123.h"
 
 extern "C" __global__ void fused_k123(
@@ -18,20 +19,9 @@ extern "C" __global__ void fused_k123(
 namespace kda_prefill {
 namespace {
 
-using EncodeTiled = decltype(&cuTensorMapEncodeTiled);
-
-// The driver's function, without linking to the driver.
-EncodeTiled find_encode_tiled() {
-  void* function = nullptr;
-  cudaDriverEntryPointQueryResult found;
-  const cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function,
-                                                             12000, cudaEnableDefault, &found);
-  return error == cudaSuccess ? reinterpret_cast<EncodeTiled>(function) : nullptr;
-}
-
 // Boxes of 64 rows of one head, `channels` wide.
-CUresult encode_rows(EncodeTiled encode, CUtensorMap& map, const Bf16* rows, const FusedK123& a,
-                     cuuint32_t channels, CUtensorMapSwizzle swizzle) {
+CUresult encode_rows(host::EncodeTiled encode, CUtensorMap& map, const Bf16* rows,
+                     const FusedK123& a, cuuint32_t channels, CUtensorMapSwizzle swizzle) {
   const cuuint64_t heads = a.heads;
   const cuuint64_t dims[3] = {kHeadDim, heads, cuuint64_t(a.batch) * a.tokens};
   const cuuint64_t strides[2] = {kHeadDim * sizeof(Bf16), heads * kHeadDim * sizeof(Bf16)};
@@ -75,7 +65,7 @@ cudaError_t launch_fused_k123(const FusedK123& arguments, cudaStream_t stream) {
 cudaError_t launch_fused_k123(const FusedK123& arguments, cudaStream_t stream, const void* kernel) {
   FusedK123 a = arguments;
   if (!valid(a) || !aligned(a)) return cudaErrorInvalidValue;
-  static const EncodeTiled encode = find_encode_tiled();
+  static const host::EncodeTiled encode = host::find_encode_tiled();
   if (encode == nullptr) return cudaErrorNotSupported;
   CUtensorMap q_map, k_map, gate_map;
   if (encode_rows(encode, q_map, a.q, a, 64, CU_TENSOR_MAP_SWIZZLE_128B) != CUDA_SUCCESS ||

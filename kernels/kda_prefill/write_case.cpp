@@ -4,52 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 #include <string_view>
+
+#include "host/tensor_file.h"
 
 namespace kda_prefill {
 namespace {
 
+using host::bytes_of;
+using host::Tensor;
+
 constexpr int kSmCount = 132;  // of an H200
-
-struct Tensor {
-  std::string_view name;
-  std::string_view stored_as;  // the type's name in safetensors; empty: an output
-  std::string_view dtype;      // and in a case
-  std::vector<int> shape;
-  std::string_view bytes;
-};
-
-template <class T>
-std::string_view bytes_of(const std::vector<T>& values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
-}
-
-void open(std::ofstream& file, const std::filesystem::path& path) {
-  file.exceptions(std::ios::failbit | std::ios::badbit);
-  file.open(path, std::ios::binary);
-}
-
-// The format: eight bytes that hold the header's length, the header as JSON, the tensors.
-void write_safetensors(const std::filesystem::path& path, const std::vector<Tensor>& tensors) {
-  std::vector<std::string> entries;
-  size_t end = 0;
-  for (const Tensor& tensor : tensors) {
-    const size_t begin = end;
-    end += tensor.bytes.size();
-    entries.push_back(fmt::format(R"("{}":{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
-                                  tensor.name, tensor.stored_as, fmt::join(tensor.shape, ","),
-                                  begin, end));
-  }
-  const std::string header = fmt::format("{{{}}}", fmt::join(entries, ","));
-  std::ofstream file;
-  open(file, path);
-  const uint64_t length = header.size();
-  file.write(reinterpret_cast<const char*>(&length), sizeof length);
-  file << header;
-  for (const Tensor& tensor : tensors) file << tensor.bytes;
-}
 
 std::vector<Tensor> inputs_of(const Problem& p, const std::vector<int>& cu_seqlens,
                               const std::vector<int>& chunk_indices) {
@@ -77,12 +43,6 @@ std::vector<Tensor> outputs_of(const Problem& p, const StagedOutputs& staged) {
       {"decay_last", "F64", "f32", {p.heads, p.chunks(), kHeadDim}, bytes_of(staged.decay_last)},
       {"aqk", "F64", "bf16", tiles, bytes_of(staged.aqk)},
       {"akk", "F64", "bf16", tiles, bytes_of(staged.akk)}};
-}
-
-std::string buffer_text(const Tensor& tensor, bool is_input) {
-  return fmt::format("[[buffer]]\nname = \"{}\"\ndtype = \"{}\"\nshape = [{}]\n", tensor.name,
-                     tensor.dtype, fmt::join(tensor.shape, ", ")) +
-         (is_input ? fmt::format("file = \"inputs.safetensors#{}\"\n\n", tensor.name) : "\n");
 }
 
 std::string map_text(const Problem& p, std::string_view buffer, int channels,
@@ -123,17 +83,16 @@ void write_case(const Problem& problem, const std::filesystem::path& ptx,
   const StagedOutputs staged = reference_of(problem);
   const std::vector<Tensor> inputs = inputs_of(problem, cu_seqlens, indices);
   const std::vector<Tensor> outputs = outputs_of(problem, staged);
-  write_safetensors(folder / "inputs.safetensors", inputs);
-  write_safetensors(folder / "expected.safetensors", outputs);
+  host::write_safetensors(folder / "inputs.safetensors", inputs);
+  host::write_safetensors(folder / "expected.safetensors", outputs);
 
-  std::ofstream file;
-  open(file, folder / "case.toml");
-  file << "# " << problem.name << "\n\nptx = \"" << std::filesystem::absolute(ptx).string()
-       << "\"\n\n";
-  for (const Tensor& input : inputs) file << buffer_text(input, true);
-  for (const Tensor& output : outputs) file << buffer_text(output, false);
-  file << map_text(problem, "q", 64, "128B") << map_text(problem, "k", 64, "128B")
-       << map_text(problem, "gate", 128, "none") << launch_text(problem) << kCheckText;
+  std::string text = fmt::format("# {}\n\nptx = \"{}\"\n\n", problem.name,
+                                 std::filesystem::absolute(ptx).string());
+  for (const Tensor& input : inputs) text += buffer_text(input, "inputs.safetensors");
+  for (const Tensor& output : outputs) text += buffer_text(output, "");
+  text += map_text(problem, "q", 64, "128B") + map_text(problem, "k", 64, "128B") +
+          map_text(problem, "gate", 128, "none") + launch_text(problem);
+  host::write_text(folder / "case.toml", text.append(kCheckText));
 }
 
 }  // namespace kda_prefill

@@ -42,8 +42,8 @@
 using namespace mqa_logits;
 namespace tcgen05 = ptx::tcgen05;
 
-constexpr int kMathThreads = kVariant.math_groups * kGroupThreads;
-constexpr int kThreads = kMathThreads + 32 * kProducerWarps;
+constexpr int kMathThreads = math_threads(kVariant);
+constexpr int kThreads = threads(kVariant);
 constexpr int kProducerRegisters = 24;
 constexpr int kTensorBarrier = 1;  // math and mma warps: the address of tensor memory
 constexpr int kDrainBarrier = 2;   // math warps

@@ -2,6 +2,8 @@
 // The kernels of this folder, all made from one body: a line of the table below is all in which two
 // of them differ. Chosen by `-DMQA_LOGITS_VARIANT=rows -DMQA_LOGITS_FORM=as_found`.
 
+#include "layout.h"
+
 namespace mqa_logits {
 
 struct Variant {
@@ -40,6 +42,35 @@ constexpr Variant rowsplit3{
     .math_groups = 3, .key_streams = 1, .mma_warps = 1, .math_registers = 160};
 constexpr Variant low_latency_split_n{
     .math_groups = 2, .key_streams = 1, .mma_warps = 2, .math_registers = 240, .early_keys = true};
+
+struct NamedVariant {
+  const char* name;
+  Variant variant;
+};
+
+constexpr NamedVariant kVariants[] = {{"base", base},
+                                      {"rows", rows},
+                                      {"cross_rank", cross_rank},
+                                      {"rowsplit2", rowsplit2},
+                                      {"rowsplit3", rowsplit3},
+                                      {"cp", cp},
+                                      {"low_latency", low_latency},
+                                      {"low_latency_split_n", low_latency_split_n}};
+
+constexpr int math_threads(const Variant& variant) { return variant.math_groups * kGroupThreads; }
+
+constexpr int threads(const Variant& variant) {
+  return math_threads(variant) + 32 * kProducerWarps;
+}
+
+// Of a thread, when one CTA has the SM for itself.
+constexpr int launch_registers(const Variant& variant) { return 65536 / threads(variant) / 8 * 8; }
+
+// Groups (or mma warps) that divide the rows of a request: each needs one at least.
+constexpr int row_shares(const Variant& variant) {
+  return (variant.math_groups > variant.mma_warps ? variant.math_groups : variant.mma_warps) /
+         variant.key_streams;
+}
 
 // The right form, and the one found in public code: warp 0 frees tensor memory when it is done,
 // whatever the other math warps do.
