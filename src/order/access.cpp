@@ -51,17 +51,17 @@ void Engine::read_uniform(Warp& warp, OpId op, LaneMask lanes, Space space, uint
   if (lanes == 0) return;
   Core& core = *core_;
   warp.touch(lanes);
-  const Warp::Cached& cached = warp.cached[op.value % Warp::kCached];
   const uint32_t code = Core::whole_warp_code(ShapeKind::kLanes);
-  const bool hit = cached.op == op.value && cached.count == warp.count && cached.code == code;
-  if (!hit || lanes != kAllLanes || bytes < 4 || core.story) {
+  const ObjectId id =
+      core.cached_object(warp, core.owner(op, Kind::kRead, Agent::kLanes, false), code);
+  if (id == 0 || lanes != kAllLanes || bytes < 4 || core.story) {
     return read_uniform_slowly(core, warp, op, lanes, space, address, bytes);
   }
   ++core.findings.facts().accesses;
   Block* block = core.region(warp, space, address).row(address, 1);
   LW_CHECK(block != nullptr, address, op.value);
   const CellMask cells = ((1u << (bytes >> kCoarse)) - 1) << (address >> kCoarse & 31);
-  read_fast<Space::kGlobal>(core.objects, who_is(warp, cached.id, code, false), *block, cells, [&] {
+  read_fast<Space::kGlobal>(core.objects, who_is(warp, id, code, false), *block, cells, [&] {
     read_uniform_slowly(core, warp, op, lanes, space, address, bytes);
   });
 }
@@ -81,8 +81,8 @@ void Engine::access(Warp& warp, const Access& access) {
   core_->collect_if_due();
   warp.touch(access.lanes);
   Doing doing =
-      doing_of(*core_, warp, deed, core_->shape_of(each, row, core_->last_code(warp, access.op)),
-               access.space, access.lanes);
+      doing_of(*core_, warp, deed, core_->shape_of(warp, access.op, each, row), access.space,
+               access.lanes);
   if (core_->story) core_->story->access(doing, each);
   if (deed.strong) forget_overwritten(*core_, warp, access, each);
   touch_each(doing, core_->region(warp, access.space, each.address[__builtin_ctz(each.lanes)]),
@@ -98,7 +98,7 @@ void Engine::matrix_rows(Warp& warp, OpId op, LaneMask lanes, LaneMask row_lanes
   const bool writes = kind != Kind::kRead;
   Deed deed{op, kind, Agent::kMatrixRows};
   const Shape shape =
-      writes ? core_->each_shape(each) : core_->uniform_shape(lanes, ShapeKind::kAnyLane);
+      writes ? core_->each_shape(warp, op, each) : core_->uniform_shape(lanes, ShapeKind::kAnyLane);
   Doing doing = doing_of(*core_, warp, deed, shape, Space::kShared, row_lanes);
   if (!writes) doing.rows = &each;
   if (core_->story) core_->story->access(doing, each);

@@ -80,12 +80,46 @@ void close_raced(const Doing& doing, Block& block, CellMask raced, std::vector<T
   }
 }
 
+// All of the readers are ordered before the whole warp; a set remembers it as objects do.
+bool are_ordered(const Doing& doing, ObjectId readers) {
+  Objects& objects = doing.core.objects;
+  if (is_ordered(doing, objects.key(readers))) return true;
+  if (!objects.is_set(readers)) return false;
+  bool for_good = objects[readers].cta == doing.warp.cta->id;
+  const auto ordered = [&](ObjectId id) {
+    if (is_ordered_for_good(doing, id)) return true;
+    for_good = false;
+    return is_ordered(doing, objects.key(id));
+  };
+  if (!objects.each_reader(readers, ordered)) return false;
+  if (for_good) objects.key(readers).ordered |= doing.warp.bit;
+  return true;
+}
+
 // Readers that the new one stands for.
 bool is_replaced(const Doing& doing, ObjectId id) {
   if (doing.alone || id == doing.id) return false;
   const Object& earlier = doing.core.objects[id];
   if (earlier.writes() || !stands_for(doing.core.objects[doing.id], earlier)) return false;
   return doing.core.objects.key(id).key == doing.key || is_ordered_whole(doing, id);
+}
+
+// The same of an entry of the shadow.
+bool are_replaced(const Doing& doing, ObjectId readers) {
+  const auto replaced = [&](ObjectId id) { return is_replaced(doing, id); };
+  if (!doing.core.objects.is_set(readers)) return replaced(readers);
+  if (doing.alone || doing.core.objects[doing.id].strong) return false;
+  return are_ordered(doing, readers) || doing.core.objects.each_reader(readers, replaced);
+}
+
+// May the new reader join the first entry as a set?
+bool joins(const Doing& doing, const Block& block, CellMask cells) {
+  const Objects& objects = doing.core.objects;
+  const Object& now = objects[doing.id];
+  return block.reader_cells == cells && !doing.alone && !now.writes() &&
+         objects.count_readers(block.reader) < Objects::kMostReaders &&
+         objects[block.reader].cta == now.cta && !objects[block.reader].writes() &&
+         !doing.core.shadow.reader_writes(block);
 }
 
 // The same lanes read again in a later epoch: the later one stands for both.
@@ -119,12 +153,17 @@ void record_reader(const Doing& doing, Block& block, CellMask cells) {
   if (cells == 0) return;
   Shadow& shadow = doing.core.shadow;
   if (shadow.add_to_reader(block, cells, doing.id)) return;
-  if (shadow.is_prune_due(block)) {
+  const bool is_full =
+      doing.core.objects.count_readers(block.reader) == Objects::kMostReaders;
+  if (is_full || shadow.is_prune_due(block)) {
     prune(doing, block, cells);
   } else if (block.reader != 0 && (block.reader_cells & ~cells) == 0 &&
-             is_replaced(doing, block.reader)) {
+             are_replaced(doing, block.reader)) {
     block.reader = doing.id;
     block.reader_cells = cells;
+    return;
+  } else if (block.reader != 0 && joins(doing, block, cells)) {
+    block.reader = doing.core.objects.extend(block.reader, doing.id);
     return;
   }
   shadow.add_reader(block, cells, doing.id, shadow.reader_writes(block));
@@ -184,9 +223,10 @@ namespace {
 // Everything under the cells is ordered before the whole warp, by its keys.
 bool overwrite_ordered(const Doing& doing, Block& block, CellMask cells) {
   Shadow& shadow = doing.core.shadow;
-  const auto ordered = [&](ObjectId id) { return is_ordered(doing, doing.core.objects.key(id)); };
+  const auto ordered = [&](ObjectId readers) { return are_ordered(doing, readers); };
   if (doing.async_proxy || doing.strong || shadow.reader_writes(block)) return false;
-  if (!ordered(shadow.sole_writer(block, cells))) return false;
+  const ObjectId writer = shadow.sole_writer(block, cells);
+  if (!is_ordered(doing, doing.core.objects.key(writer))) return false;
   if (!shadow.trim_readers(block, cells, ordered)) return false;
   shadow.set_writer(block, cells, doing.id);
   return true;

@@ -134,7 +134,7 @@ bool is_ordered_for_lanes(const Doing& doing, const Object& earlier, Pair& pair)
   const Verdict verdict = judge(earlier, now, doing.space, Path::kNoProxyFence, false);
   if (doing.core.options.strict || verdict.tier != Tier::kStrict) return false;
   if (!pair.whole_by_barrier(later)) return false;
-  doing.core.findings.relied_on_practice(earlier.op, now.op);
+  doing.core.findings.relied_on_practice(verdict.rule);
   return true;
 }
 
@@ -152,35 +152,44 @@ void report_special(const Doing& doing, ObjectId earlier, const Cells& cells) {
 
 }  // namespace
 
-bool is_ordered_whole(const Doing& doing, ObjectId id) {
+bool is_ordered_for_good(const Doing& doing, ObjectId id) {
   ObjectKey& key = doing.core.objects.key(id);
-  if (is_ordered(doing, key)) return true;
   const Object& earlier = doing.core.objects[id];
   if (earlier.cta != doing.warp.cta->id) {
     return doing.core.grid_is_over(*doing.warp.cta, earlier.cta);
   }
+  if ((key.ordered & doing.warp.bit) != 0) return true;
   if (!Pair(doing, earlier).whole(View::kCausality, kAllLanes)) return false;
   key.ordered |= doing.warp.bit;
   return true;
 }
 
+bool is_ordered_whole(const Doing& doing, ObjectId id) {
+  return is_ordered(doing, doing.core.objects.key(id)) || is_ordered_for_good(doing, id);
+}
+
+bool is_settled(const Doing& doing, ObjectId id) {
+  if (doing.remembers(id)) return true;
+  const Object& earlier = doing.core.objects[id];
+  if (morally_strong(earlier, doing.core.objects[doing.id])) return true;
+  if (earlier.cta != doing.warp.cta->id && doing.core.grid_is_over(*doing.warp.cta, earlier.cta)) {
+    return true;
+  }
+  if (!needs_fence(doing, earlier) && is_ordered_whole(doing, id)) return true;
+  Pair pair(doing, earlier);
+  if (!is_ordered_for_lanes(doing, earlier, pair)) return false;
+  doing.remember(id);
+  return true;
+}
+
 CellMask check_pair(const Doing& doing, ObjectId id, const Cells& cells) {
-  if (cells.mask == 0 || id == kInitial || id == kRaced || doing.remembers(id)) return 0;
+  if (cells.mask == 0 || id == kInitial || id == kRaced) return 0;
   if (id < kFirstObject) {
     report_special(doing, id, cells);
     return 0;
   }
-  const Object& earlier = doing.core.objects[id];
-  if (morally_strong(earlier, doing.core.objects[doing.id])) return 0;
-  if (earlier.cta != doing.warp.cta->id && doing.core.grid_is_over(*doing.warp.cta, earlier.cta)) {
-    return 0;
-  }
-  if (!needs_fence(doing, earlier) && is_ordered_whole(doing, id)) return 0;
-  Pair pair(doing, earlier);
-  if (is_ordered_for_lanes(doing, earlier, pair)) {
-    doing.remember(id);
-    return 0;
-  }
+  if (is_settled(doing, id)) return 0;
+  Pair pair(doing, doing.core.objects[id]);
   return check_cells(doing, id, pair, cells);
 }
 

@@ -61,7 +61,11 @@ struct Cells {
 CellMask check_pair(const Doing& doing, ObjectId earlier, const Cells& cells);
 
 // Is all of `earlier` ordered before everything that any lane of the warp does from now on, in H?
+bool is_ordered_for_good(const Doing& doing, ObjectId earlier);
+// Or at least before all of this access, by its keys?
 bool is_ordered_whole(const Doing& doing, ObjectId earlier);
+// Is there nothing to report of `earlier`, whichever cells are compared? Remembers it if so.
+bool is_settled(const Doing& doing, ObjectId earlier);
 
 // The general path for one block: any object, any cells. The access must be registered in `doing`.
 void read_block(const Doing& doing, Block& block, const Cells& cells);

@@ -25,7 +25,10 @@ void Core::collect() {
   for (const auto& cta : ctas) {
     if (!cta) continue;
     mark_region(*this, cta->shared);
-    for (const auto& warp : cta->warps) warp->cached.fill({});
+    for (const auto& warp : cta->warps) {
+      warp->cached.fill({});
+      warp->last_shape.fill({});
+    }
   }
   for (const auto& [id, operation] : pending) {
     for (ObjectId object : operation.objects) objects.mark(object);

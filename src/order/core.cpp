@@ -74,22 +74,23 @@ Shape Core::uniform_shape(LaneMask lanes, ShapeKind kind) {
   return shape;
 }
 
-Shape Core::each_shape(const EachShape& each, uint32_t last) {
+Shape Core::each_shape(Warp& warp, OpId op, const EachShape& each) {
+  Warp::LastShape& last = warp.last_shape[op.value % Warp::kCached];
   Shape shape;
   shape.kind = ShapeKind::kEach;
   shape.lanes = each.lanes;
   shape.injective = false;  // decided block by block (each.cpp)
-  const uint32_t index = last - shape_code(ShapeKind::kEach, 0);
-  const bool same =
-      last >> 29 == static_cast<uint32_t>(ShapeKind::kEach) && objects.each(index) == each;
+  const uint32_t index = last.code - shape_code(ShapeKind::kEach, 0);
+  const bool same = last.op == op.value && objects.each(index) == each;
   shape.base = same ? index : objects.add_each(each);
   shape.code = shape_code(shape.kind, shape.base);
+  last = {op.value, shape.code};
   return shape;
 }
 
 void Core::report_race(const Race& race, uint64_t serial) {
   if (race.tier == Tier::kStrict && !options.strict) {
-    return findings.relied_on_practice(race.earlier.op, race.later.op);
+    return findings.relied_on_practice(race.rule);
   }
   if (options.sink != nullptr) options.sink->race(race);
   findings.race(race, serial);

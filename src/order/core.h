@@ -90,7 +90,7 @@ struct Core {
   Options options;
   const Values* values;
   Objects objects;
-  Shadow shadow;
+  Shadow shadow{objects};
   Findings findings;
   std::vector<std::unique_ptr<Cta>> ctas;  // by id; null when not running
   std::vector<uint32_t> grid_of_cta;       // by id
@@ -113,14 +113,30 @@ struct Core {
   Region& region(Warp& warp, Space space, uint64_t address) {
     return space == Space::kShared ? warp.cta->shared : buffer(address);
   }
+  // Whose the object of an access is: its instruction's, or that of all like it.
+  uint32_t owner(OpId op, Kind kind, Agent agent, bool strong) const {
+    if (options.by_instruction || strong) return op.value;
+    return 1u << 31 | static_cast<uint32_t>(agent) << 2 | static_cast<uint32_t>(kind);
+  }
+  Warp::Cached& cached(Warp& warp, uint32_t owner, uint32_t code) const {
+    const uint32_t slot = options.by_instruction ? owner : (owner ^ code) * 0x9e3779b1u >> 26;
+    return warp.cached[slot % Warp::kCached];
+  }
+  // The id of the object, or 0 if it is not at hand.
+  ObjectId cached_object(Warp& warp, uint32_t owner, uint32_t code) const {
+    const Warp::Cached& known = cached(warp, owner, code);
+    const bool hit = known.owner == owner && known.count == warp.count && known.code == code;
+    return hit ? known.id : 0;
+  }
   // The object of what `warp` does now by one of its instructions.
   ObjectId object(Warp& warp, const Deed& deed, const Shape& shape) {
-    Warp::Cached& cached = warp.cached[deed.op.value % Warp::kCached];
-    if (cached.op == deed.op.value && cached.count == warp.count && cached.code == shape.code) {
-      return cached.id;
+    const uint32_t owner = this->owner(deed.op, deed.kind, deed.agent, deed.strong);
+    ObjectId id = cached_object(warp, owner, shape.code);
+    if (id == 0) {
+      id = step_object(warp, deed, shape);
+      cached(warp, owner, shape.code) = {owner, warp.count, shape.code, id};
     }
-    cached = {deed.op.value, warp.count, shape.code, step_object(warp, deed, shape)};
-    return cached.id;
+    return id;
   }
   ObjectId step_object(Warp& warp, const Deed& deed, const Shape& shape);
   // An object of an asynchronous operation; its component and count are given.
@@ -131,14 +147,10 @@ struct Core {
   static constexpr uint32_t whole_warp_code(ShapeKind kind) {
     return shape_code(kind, (1u << 29) - 1);
   }
-  // `last`: code of the instruction's shape the last time, which may be the same.
-  Shape each_shape(const EachShape& each, uint32_t last = 0);
+  // The instruction's shape may be the same as the last time.
+  Shape each_shape(Warp& warp, OpId op, const EachShape& each);
   // The simplest that fits.
-  Shape shape_of(const EachShape& each, const Row& row, uint32_t last = 0);
-  uint32_t last_code(const Warp& warp, OpId op) const {
-    const Warp::Cached& cached = warp.cached[op.value % Warp::kCached];
-    return cached.op == op.value ? cached.code : 0;
-  }
+  Shape shape_of(Warp& warp, OpId op, const EachShape& each, const Row& row);
   void report_race(const Race& race, uint64_t serial);
   bool grid_is_over(const Cta& cta, uint32_t earlier_cta) const;
   void collect_if_due() {

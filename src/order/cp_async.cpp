@@ -17,7 +17,7 @@ void copy_side(Core& core, Warp& warp, OpId op, Kind kind, Space space, const Ea
   if (each.bytes == 0) return;
   const WarpAsync& async = *warp.async;
   const Deed deed{op, kind, Agent::kCpAsync};
-  const Shape shape = core.shape_of(each, row_of(each));
+  const Shape shape = core.shape_of(warp, op, each, row_of(each));
   const ObjectId id =
       core.async_object(warp, deed, shape, async.copied.component, async.copies.next);
   Doing doing{core, warp};

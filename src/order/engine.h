@@ -32,6 +32,10 @@ struct Core;
 struct Warp;
 
 struct Options {
+  // One access object per instruction, so that findings name it. Else it stands for all like
+  // accesses of its epoch, which is faster; what is found may name a neighbour and says so
+  // (Facts::names_instructions), and the run is made again with this on.
+  bool by_instruction = true;
   bool strict = false;           // also ask for edges that shipped kernels do without (tier strict)
   std::vector<Watch> watches;    // second run: where to rebuild the story of a race
   RaceSink* sink = nullptr;      // hears of every racing stretch as it is found

@@ -313,7 +313,7 @@ TEST_F(Bulk, AReadBehindABarrierNeedsNoFenceByDefault) {
   sync({0, 1});
   finish(load());
   EXPECT_TRUE(races().empty());
-  EXPECT_EQ(engine.finish().relied_on_practice, 1u);
+  EXPECT_EQ(engine.finish().practice, std::set{RuleId::kPX3});
 }
 
 TEST_F(Bulk, AReadOfTheIssuingWarpDoes) {

@@ -155,8 +155,8 @@ struct Facts {
   std::vector<NotModelled> not_modelled;
   std::vector<Story> stories;  // only in a run with watches
   uint64_t accesses = 0;       // warp instructions checked
-  uint64_t relied_on_practice =
-      0;  // distinct instruction pairs whose edge is shipped practice only
+  std::set<RuleId> practice;   // rules whose edges stand in shipped practice only
+  bool names_instructions = false;  // something names the instruction of an access object
 };
 
 // A place to look at closely in a second run of the same schedule.

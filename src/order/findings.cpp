@@ -44,6 +44,7 @@ void Findings::race(const Race& race, uint64_t serial) {
       race.earlier.op.value, race.later.op.value, race.space, race.rule, race.tier, race.path};
   RaceGroup fresh;
   fresh.first = race;
+  facts_.names_instructions = true;
   RaceGroup& group = entry_of(race_index_, facts_.races, key, fresh);
   group.bytes += race.bytes;
   race_serial_.resize(facts_.races.size());
@@ -63,10 +64,12 @@ void Findings::unforced(const Unforced& fact) {
 }
 
 void Findings::error(const PlainError& fact) {
+  facts_.names_instructions = true;
   ++entry_of(error_index_, facts_.errors, {fact.rule, fact.party.op.value}, fact).count;
 }
 
 void Findings::unwritten(const Unwritten& fact) {
+  facts_.names_instructions = true;
   Unwritten fresh = fact;
   fresh.count = 0;
   entry_of(unwritten_index_, facts_.unwritten, fact.party.op.value, fresh).count += fact.count;
@@ -75,13 +78,6 @@ void Findings::unwritten(const Unwritten& fact) {
 void Findings::not_modelled(OpId op, RuleId rule) {
   ++entry_of(not_modelled_index_, facts_.not_modelled, {rule, op.value}, NotModelled{op, rule, 0})
         .count;
-}
-
-void Findings::relied_on_practice(OpId earlier, OpId later) {
-  const std::pair<uint32_t, uint32_t> pair{earlier.value, later.value};
-  if (pair == last_relied_) return;
-  last_relied_ = pair;
-  if (relied_.insert(pair).second) ++facts_.relied_on_practice;
 }
 
 }  // namespace lw::order

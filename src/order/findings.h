@@ -16,7 +16,7 @@ class Findings {
   void error(const PlainError& fact);
   void unwritten(const Unwritten& fact);
   void not_modelled(OpId op, RuleId rule);
-  void relied_on_practice(OpId earlier, OpId later);
+  void relied_on_practice(RuleId rule) { facts_.practice.insert(rule); }
 
   // Some arrival released nothing: what is known in C only may be known through it (MB-8).
   void saw_relaxed_arrival() { relaxed_arrival_ = true; }
@@ -34,12 +34,10 @@ class Findings {
   bool relaxed_arrival_ = false;
   std::map<RaceKey, size_t> race_index_;
   std::vector<uint64_t> race_serial_;  // of each group: the last access that added to it
-  std::pair<uint32_t, uint32_t> last_relied_{~0u, ~0u};
   std::map<PlaceKey, size_t> unforced_index_;
   std::map<std::pair<RuleId, uint32_t>, size_t> error_index_;
   std::map<uint32_t, size_t> unwritten_index_;
   std::map<std::pair<RuleId, uint32_t>, size_t> not_modelled_index_;
-  std::set<std::pair<uint32_t, uint32_t>> relied_;
 };
 
 }  // namespace lw::order

@@ -47,7 +47,14 @@ LW_ALWAYS_INLINE void read_fast(const Objects& objects, const Who& who, Block& b
   if (block.reader != 0 && block.reader != who.id) {
     const ObjectKey& reader = objects.key(block.reader);
     const bool goes = reader.key == who.key || passes<kSpace>(who, reader);
-    if (!goes || who.alone || (block.reader_cells & ~cells) != 0) return slow();
+    if (who.alone) return slow();
+    if (!goes && block.reader_cells == cells) {
+      const ObjectId set = objects.extended(block.reader, who.id);
+      if (set == 0) return slow();
+      block.reader = set;
+      return;
+    }
+    if (!goes || (block.reader_cells & ~cells) != 0) return slow();
     block.reader_cells = 0;
   }
   block.reader = who.id;

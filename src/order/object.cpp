@@ -75,8 +75,34 @@ LaneMask Objects::lanes_at(const Object& object, uint64_t address) const {
     case ShapeKind::kAnyLane:
     case ShapeKind::kAgent:
       return object.lanes;
+    case ShapeKind::kSet:
+      break;
   }
   return 0;
+}
+
+ObjectId Objects::extend(ObjectId readers, ObjectId reader) {
+  if (const ObjectId known = extended(readers, reader); known != 0) return known;
+  Object set;
+  set.cta = objects_[reader].cta;
+  set.shape = ShapeKind::kSet;
+  set.base = readers;
+  set.lanes = reader;
+  set.count = count_readers(readers) + 1;
+  LW_CHECK(set.count <= kMostReaders && objects_[readers].cta == set.cta, set.count);
+  const uint64_t cta = keys_[reader].key >> kKeyCtaShift << kKeyCtaShift;
+  const ObjectId id = add(set, cta | shape_code(ShapeKind::kSet, 0));
+  extensions_[extension_slot(readers, reader)] = {readers, reader, id};
+  return id;
+}
+
+void Objects::mark(ObjectId id) {
+  while (keys_[id].marked == 0) {
+    keys_[id].marked = 1;
+    if (!is_set(id)) return;
+    mark(objects_[id].lanes);
+    id = objects_[id].base;
+  }
 }
 
 size_t Objects::bytes() const {
@@ -104,6 +130,7 @@ void Objects::sweep() {
   }
   // A slot may point at a freed shape: it must not be found again, its index gets a new owner.
   std::fill(each_index_.begin(), each_index_.end(), 0);
+  extensions_.fill({});
 }
 
 }  // namespace lw::order

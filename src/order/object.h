@@ -9,6 +9,10 @@
 //
 // `ordered` has a bit per warp of the object's CTA: every lane of that warp knows the whole object
 // in H. Clocks only grow, so a set bit stays true; that makes it an exact memo.
+//
+// Readers that went over the same cells, one after the other, are a set: an object too, made of the
+// set (or object) before and one reader more. Warps that read a tile row by row pass through the
+// same sets on every row, and each step is found again in a small table.
 
 #include <array>
 #include <cstdint>
@@ -40,6 +44,7 @@ enum class ShapeKind : uint8_t {
   kAnyLane,  // known when any lane of `lanes` is (W-5)
   kEach,     // per-lane addresses, kept aside
   kAgent,    // an asynchronous operation without lanes
+  kSet,      // no access: readers that went over the same cells
 };
 
 // The lane function of an instruction and its identity in 32 bits.
@@ -56,9 +61,9 @@ struct Object {
   OpId op;
   uint32_t cta = 0;
   Component component = 0;
-  uint32_t count = 0;
-  LaneMask lanes = 0;
-  uint32_t base = 0;
+  uint32_t count = 0;  // of a set: how many readers
+  LaneMask lanes = 0;  // of a set: the reader that it adds
+  uint32_t base = 0;   // as in Shape; of a set: the set or object before
   uint16_t warp = 0;
   ShapeKind shape = ShapeKind::kOneLane;
   uint8_t shift = 0;
@@ -127,12 +132,46 @@ class Objects {
   // Which lanes touched the byte at `address`.
   LaneMask lanes_at(const Object& object, uint64_t address) const;
 
+  bool is_set(ObjectId id) const {
+    return id >= kFirstObject && (keys_[id].key >> 29 & 7) == static_cast<uint64_t>(ShapeKind::kSet);
+  }
+  // `readers` and one more, all of one CTA, at most kMostReaders together.
+  static constexpr uint32_t kMostReaders = 32;
+  uint32_t count_readers(ObjectId readers) const {
+    return is_set(readers) ? objects_[readers].count : 1;
+  }
+  ObjectId extend(ObjectId readers, ObjectId reader);
+  // The same if it was done lately, else 0.
+  ObjectId extended(ObjectId readers, ObjectId reader) const {
+    const Extension& known = extensions_[extension_slot(readers, reader)];
+    return known.readers == readers && known.reader == reader ? known.set : 0;
+  }
+  // Calls `visit(id)` for each reader, the last one first; ends when it says false.
+  template <class Visit>
+  bool each_reader(ObjectId readers, Visit visit) const {
+    for (; is_set(readers); readers = objects_[readers].base) {
+      if (!visit(ObjectId{objects_[readers].lanes})) return false;
+    }
+    return visit(readers);
+  }
+
   size_t live() const { return live_; }
   size_t bytes() const;
-  void mark(ObjectId id) { keys_[id].marked = 1; }
+  void mark(ObjectId id);
   void sweep();  // frees what is not marked, and unmarks the rest
 
  private:
+  struct Extension {
+    ObjectId readers = 0;
+    ObjectId reader = 0;
+    ObjectId set = 0;
+  };
+  static constexpr size_t kExtensions = 256;
+  static size_t extension_slot(ObjectId readers, ObjectId reader) {
+    return (readers * 0x9e3779b1u ^ reader * 0x85ebca6bu) >> 24;
+  }
+
+  std::array<Extension, kExtensions> extensions_{};
   size_t live_ = 0;
   std::vector<Object> objects_;
   std::vector<ObjectKey> keys_;

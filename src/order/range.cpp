@@ -11,9 +11,20 @@ CellMask run_of(int first, int count) {
   return count >= kCellsPerBlock ? kAllCells : ((1u << count) - 1) << first;
 }
 
+// Readers found ordered a moment ago; a set is looked at once.
+bool remembers_readers(const Doing& doing, ObjectId readers) {
+  if (doing.remembers(readers)) return true;
+  const Objects& objects = doing.core.objects;
+  if (!objects.is_set(readers)) return false;
+  if (!objects.each_reader(readers, [&](ObjectId id) { return is_settled(doing, id); }))
+    return false;
+  doing.remember(readers);
+  return true;
+}
+
 // Has everything in the block been found ordered a moment ago?
 bool passes_range(const Doing& doing, const Block& block) {
-  return block.detail == 0 && doing.remembers(block.write) && doing.remembers(block.reader);
+  return block.detail == 0 && doing.remembers(block.write) && remembers_readers(doing, block.reader);
 }
 
 void touch_block(const Doing& doing, Block& block, const Cells& cells, bool writes) {

@@ -90,9 +90,12 @@ void narrow(const RowAccess& row, Region& region, uint64_t begin, uint64_t end) 
 template <bool kWrites>
 LW_ALWAYS_INLINE ObjectId row_object(Core& core, Warp& warp, OpId op, uint32_t code, uint64_t base,
                                      int shift) {
-  const Warp::Cached& cached = warp.cached[op.value % Warp::kCached];
-  if (cached.op == op.value && cached.count == warp.count && cached.code == code) return cached.id;
-  return new_row_object(core, warp, op, kWrites ? Kind::kWrite : Kind::kRead, base, shift);
+  const Kind kind = kWrites ? Kind::kWrite : Kind::kRead;
+  const ObjectId id =
+      core.cached_object(warp, core.owner(op, kind, Agent::kLanes, false), code);
+  if (id != 0) [[likely]]
+    return id;
+  return new_row_object(core, warp, op, kind, base, shift);
 }
 
 template <Space kSpace>
@@ -126,11 +129,11 @@ template <Space kSpace, bool kWrites, int kShift>
 // Kept apart from its callers, so that the path through it saves no registers.
 template <Space kSpace, bool kWrites, int kShift>
 [[gnu::noinline]] void whole(Core& core, Warp& warp, OpId op, uint64_t base) {
-  const Warp::Cached& cached = warp.cached[op.value % Warp::kCached];
-  const bool hit = cached.op == op.value && cached.count == warp.count &&
-                   cached.code == affine_code(base, kShift);
-  if (!hit || core.story) return begin_whole<kSpace, kWrites, kShift>(core, warp, op, base);
-  touch_whole<kSpace, kWrites, kShift>(core, warp, op, cached.id, base);
+  const Kind kind = kWrites ? Kind::kWrite : Kind::kRead;
+  const ObjectId id = core.cached_object(warp, core.owner(op, kind, Agent::kLanes, false),
+                                         affine_code(base, kShift));
+  if (id == 0 || core.story) return begin_whole<kSpace, kWrites, kShift>(core, warp, op, base);
+  touch_whole<kSpace, kWrites, kShift>(core, warp, op, id, base);
 }
 
 // The cells of the block at `at` that lie in [begin, end).

@@ -108,13 +108,20 @@ void Shadow::set_writer(Block& block, CellMask cells, ObjectId id) {
 void Shadow::readers(const Block& block, std::vector<Touch>& out) const {
   out.clear();
   if (block.reader == 0) return;
-  out.push_back({block.reader, block.reader_cells});
+  expand({block.reader, block.reader_cells}, out);
   if (block.detail == 0) return;
   for (uint32_t c = details_[block.detail].readers; c != 0; c = chunks_[c].next) {
     for (uint32_t i = 0; i < chunks_[c].used; ++i) {
-      out.push_back({chunks_[c].id[i], chunks_[c].cells[i]});
+      expand({chunks_[c].id[i], chunks_[c].cells[i]}, out);
     }
   }
+}
+
+void Shadow::expand(Touch entry, std::vector<Touch>& out) const {
+  objects_.each_reader(entry.id, [&](ObjectId reader) {
+    out.push_back({reader, entry.cells});
+    return true;
+  });
 }
 
 bool Shadow::reader_writes(const Block& block) const {
@@ -153,9 +160,11 @@ bool Shadow::add_to_reader(Block& block, CellMask cells, ObjectId id) {
     block.reader_cells |= cells;
     return true;
   }
+  if ((cells & ~block.reader_cells) == 0 && holds(block.reader, id)) return true;
   if (block.detail == 0) return false;
   for (uint32_t c = details_[block.detail].readers; c != 0; c = chunks_[c].next) {
     for (uint32_t i = 0; i < chunks_[c].used; ++i) {
+      if ((cells & ~chunks_[c].cells[i]) == 0 && holds(chunks_[c].id[i], id)) return true;
       if (chunks_[c].id[i] != id) continue;
       std::swap(chunks_[c].id[i], block.reader);
       std::swap(chunks_[c].cells[i], block.reader_cells);

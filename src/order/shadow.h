@@ -8,7 +8,7 @@
 // of one byte. A fine block is a block like any other, so everything here works on (block, cells of
 // the block).
 //
-// A "reader" entry may also be a write: strong writes do not retire each other, so a cell can have
+// A reader entry is an object or a set of them (object.h). It may also be a write: strong writes do not retire each other, so a cell can have
 // several that later accesses must be compared with (see strong.cpp).
 
 #include <algorithm>
@@ -134,16 +134,18 @@ struct Touch {
 
 class Shadow {
  public:
+  explicit Shadow(const Objects& objects) : objects_(objects) {}
+
   // Who wrote last, for the cells in `cells`: one entry per writer.
   void writers(const Block& block, CellMask cells, std::vector<Touch>& out) const;
   void set_writer(Block& block, CellMask cells, ObjectId id);
 
-  // Readers (and strong writes) of the block, all of them.
+  // Readers (and strong writes) of the block, one by one.
   void readers(const Block& block, std::vector<Touch>& out) const;
   void add_reader(Block& block, CellMask cells, ObjectId id, bool writes);
   bool add_to_reader(Block& block, CellMask cells, ObjectId id);  // if it is one already
-  // Takes `cells` from all readers if `may_go(id)` for each that has some of them; else changes
-  // nothing.
+  // Takes `cells` from all readers if `may_go(id)` for each entry that has some of them (an object or
+  // a set); else changes nothing.
   template <class MayGo>
   bool trim_readers(Block& block, CellMask cells, MayGo may_go);
   void set_readers(Block& block, const std::vector<Touch>& touches, bool has_writes);
@@ -167,11 +169,19 @@ class Shadow {
   size_t bytes() const;
 
  private:
+  // Is `id` among the readers of an entry?
+  bool holds(ObjectId entry, ObjectId id) const {
+    return entry == id ||
+           (objects_.is_set(entry) &&
+            !objects_.each_reader(entry, [&](ObjectId reader) { return reader != id; }));
+  }
+  void expand(Touch entry, std::vector<Touch>& out) const;
   Detail& detail(Block& block);
   void drop_detail_if_empty(Block& block);
   void free_readers(Block& block);
   uint32_t count_readers(const Detail& more) const;
 
+  const Objects& objects_;
   Pool<Detail> details_;
   Pool<ReaderChunk> chunks_;
   Pool<Writers> writers_;

@@ -19,7 +19,8 @@ std::vector<Touch> readers_of(const Shadow& shadow, const Block& block) {
 }
 
 TEST(Shadow, AWriteOfSomeCellsMakesTheBlockMixed) {
-  Shadow shadow;
+  const Objects objects;
+  Shadow shadow(objects);
   Block block;
   shadow.set_writer(block, kAllCells, 10);
   EXPECT_EQ(block.write, 10u);
@@ -35,7 +36,8 @@ TEST(Shadow, AWriteOfSomeCellsMakesTheBlockMixed) {
 }
 
 TEST(Shadow, CellsOfOneWriterBecomeOneAgain) {
-  Shadow shadow;
+  const Objects objects;
+  Shadow shadow(objects);
   Block block;
   shadow.set_writer(block, 0xffff, 10);
   shadow.set_writer(block, 0xffff0000, 10);
@@ -44,7 +46,8 @@ TEST(Shadow, CellsOfOneWriterBecomeOneAgain) {
 }
 
 TEST(Shadow, KeepsManyReaders) {
-  Shadow shadow;
+  const Objects objects;
+  Shadow shadow(objects);
   Block block;
   for (ObjectId id = 10; id < 60; ++id) shadow.add_reader(block, 1u << (id % 32), id, false);
   shadow.add_reader(block, 1u << 31, 10, false);
@@ -57,7 +60,8 @@ TEST(Shadow, KeepsManyReaders) {
 }
 
 TEST(Shadow, SplitKeepsWritersAndReaders) {
-  Shadow shadow;
+  const Objects objects;
+  Shadow shadow(objects);
   Block block;
   shadow.set_writer(block, kAllCells, 10);
   shadow.set_writer(block, 0x00000300, 11);  // cells 8 and 9: bytes 32 to 39

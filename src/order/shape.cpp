@@ -64,12 +64,14 @@ Row row_of(const EachShape& each) {
   return {base, stride, has_stride(each, base, stride)};
 }
 
-Shape Core::shape_of(const EachShape& each, const Row& row, uint32_t last) {
+Shape Core::shape_of(Warp& warp, OpId op, const EachShape& each, const Row& row) {
   constexpr uint64_t kMaxStride = 1u << 14;
-  if (!row.regular) return each_shape(each, last);
+  if (!row.regular) return each_shape(warp, op, each);
   if (row.stride == 0) return uniform_shape(each.lanes, ShapeKind::kLanes);
   const bool power = (row.stride & (row.stride - 1)) == 0;
-  if (!power || row.stride < each.bytes || row.stride > kMaxStride) return each_shape(each, last);
+  if (!power || row.stride < each.bytes || row.stride > kMaxStride) {
+    return each_shape(warp, op, each);
+  }
   return affine_shape(row.base, __builtin_ctzll(row.stride));
 }
 

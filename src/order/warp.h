@@ -115,12 +115,17 @@ struct Standing {
 };
 
 struct Warp : Standing {
-  static constexpr int kCached = 64;
+  // Objects made lately: of an owner (an instruction, as a rule), an epoch and a shape.
+  static constexpr uint32_t kCached = 64;
   struct Cached {
-    uint32_t op = 0xffffffffu;
+    uint32_t owner = 0xffffffffu;
     uint32_t count = 0;
     uint32_t code = 0;
     ObjectId id = 0;
+  };
+  struct LastShape {
+    uint32_t op = 0xffffffffu;
+    uint32_t code = 0;
   };
 
   Warp();
@@ -132,6 +137,7 @@ struct Warp : Standing {
   LaneMask live = 0;
   std::unique_ptr<WarpStrong> strong;  // fences and strong reads in effect (strong.h)
   std::array<Cached, kCached> cached;
+  std::array<LastShape, kCached> last_shape;  // of instructions with lanes of any shape
 
   void touch(LaneMask lanes) {
     since_access |= lanes;

@@ -17,7 +17,7 @@ class NotingPolicy final : public machine::Policy {
       : scheduler_(scheduler), diary_(diary), plan_(plan) {}
 
   machine::Choice next(machine::Machine& machine) override {
-    if (plan_.enough && machine.order()) end_if_enough(machine);
+    if (machine.order()) end_if_enough(machine);
     return scheduler_.next(machine);
   }
   std::vector<base::OpId> watched() const override { return scheduler_.watched(); }
@@ -38,9 +38,12 @@ class NotingPolicy final : public machine::Policy {
  private:
   void end_if_enough(machine::Machine& machine) {
     const order::Facts& facts = machine.order()->facts();
+    if (!plan_.order->by_instruction && facts.names_instructions) {
+      machine.not_analysed({machine::NotAnalysed::Kind::steps, {}, "the run is made again"});
+    }
     if (facts.stories.size() == stories_) return;
     stories_ = facts.stories.size();
-    if (plan_.enough(facts))
+    if (plan_.enough && plan_.enough(facts))
       machine.not_analysed({machine::NotAnalysed::Kind::steps, {}, "every story is told"});
   }
 
@@ -63,7 +66,9 @@ uint64_t Diary::position(base::CtaId cta, base::WarpId warp, base::OpId instruct
   return it == positions_.end() ? 0 : it->second;
 }
 
-Run run_case(const casefile::Inputs& inputs, casefile::SetUp set_up, const RunPlan& plan) {
+namespace {
+
+Run run_once(const casefile::Inputs& inputs, casefile::SetUp set_up, const RunPlan& plan) {
   Run run;
   run.set_up = std::move(set_up);
   machine::Machine& machine = *run.set_up.machine;
@@ -83,11 +88,28 @@ Run run_case(const casefile::Inputs& inputs, casefile::SetUp set_up, const RunPl
   return run;
 }
 
-Run run_again(const casefile::Inputs& inputs, const RunPlan& plan) {
+casefile::SetUp set_up_again(const casefile::Inputs& inputs, const RunPlan& plan) {
   diagnose::Emitter emitter;
   auto set_up = casefile::set_up(inputs, plan.machine, emitter, plan.unwritten_fill);
   LW_CHECK(set_up.has_value(), inputs.parts.name);
-  return run_case(inputs, std::move(*set_up), plan);
+  return std::move(*set_up);
+}
+
+}  // namespace
+
+// Most runs find nothing, and need no instruction told from its like: only when something is found
+// the run is made again to say who did it.
+Run run_case(const casefile::Inputs& inputs, casefile::SetUp set_up, const RunPlan& plan) {
+  if (!plan.order || !plan.order->watches.empty()) return run_once(inputs, std::move(set_up), plan);
+  RunPlan quick = plan;
+  quick.order->by_instruction = false;
+  Run run = run_once(inputs, std::move(set_up), quick);
+  if (!run.facts.names_instructions) return run;
+  return run_once(inputs, set_up_again(inputs, plan), plan);
+}
+
+Run run_again(const casefile::Inputs& inputs, const RunPlan& plan) {
+  return run_case(inputs, set_up_again(inputs, plan), plan);
 }
 
 }  // namespace lw::prove

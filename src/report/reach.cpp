@@ -40,13 +40,12 @@ std::vector<std::string> assumption_words(const prove::Answer& answer, Names& na
                     "outputs are the same",
                     plural(read.count, "byte"), names.line_text(read.party.op, {})));
   }
-  if (!strict && facts.relied_on_practice > 0) {
-    sentences.push_back(
-        fmt::format("{} on what shipped kernels rely on and the PTX ISA does not "
-                    "promise; `--strict` asks for it",
-                    facts.relied_on_practice == 1
-                        ? std::string("1 edge stands")
-                        : fmt::format("{} edges stand", counted(facts.relied_on_practice))));
+  if (!strict && !facts.practice.empty()) {
+    std::vector<std::string> rules;
+    for (const diagnose::RuleId rule : facts.practice) rules.emplace_back(diagnose::rule(rule).id);
+    sentences.push_back(fmt::format("edges of {} stand on what shipped kernels rely on and the PTX "
+                                    "ISA does not promise; `--strict` asks for them",
+                                    fmt::join(rules, ", ")));
   }
   return sentences;
 }
