@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "arith/fragments.h"
-#include "arith/vector_level.h"
+#include "base/vector_level.h"
 
 namespace lw::arith {
 
@@ -203,7 +203,7 @@ void bit_mma(const Mma& self, Registers a, Registers b, Registers c, void* const
 
 MmaFunction fast_float_function(const MmaForm& form, const MmaRules& rules) {
   static const auto find =
-      choose_level(v2::float_mma_function, v3::float_mma_function, v4::float_mma_function);
+      base::choose_level(v2::float_mma_function, v3::float_mma_function, v4::float_mma_function);
   return find(form, rules);
 }
 
@@ -246,7 +246,7 @@ MmaFunction function_of(const MmaForm& form, MmaTarget target,
   if (is_integer_form(form)) return integer_mma;
   if (is_bit_form(form)) return bit_mma;
   if (is_double_form(form, target))
-    return choose_level(v2::double_mma, v3::double_mma, v4::double_mma);
+    return base::choose_level(v2::double_mma, v3::double_mma, v4::double_mma);
   return nullptr;
 }
 

@@ -3,7 +3,7 @@
 #include "arith/float32.h"
 #include "arith/formats.h"
 #include "arith/mufu_unit.h"
-#include "arith/vector_level.h"
+#include "base/vector_level.h"
 
 namespace lw::arith {
 
@@ -101,7 +101,7 @@ double rsqrt_approx_ftz_f64(double x) {
   namespace v4 {                                                                        \
   void name(const uint32_t* in, uint32_t* out);                                         \
   }                                                                                     \
-  static const WarpFunction chosen_##name = choose_level(v2::name, v3::name, v4::name); \
+  static const WarpFunction chosen_##name = base::choose_level(v2::name, v3::name, v4::name); \
   void name(const uint32_t* in, uint32_t* out) { chosen_##name(in, out); }
 #include "arith/mufu_warp.def"
 #undef LW_WARP_UNIT

@@ -2,7 +2,7 @@
 
 #include "arith/warp.h"
 
-#include "arith/vector_level.h"
+#include "base/vector_level.h"
 
 namespace lw::arith {
 
@@ -19,7 +19,7 @@ using Out = uint32_t*;
   namespace v4 {                                                                \
   void name parameters;                                                         \
   }                                                                             \
-  static const auto chosen_##name = choose_level(v2::name, v3::name, v4::name); \
+  static const auto chosen_##name = base::choose_level(v2::name, v3::name, v4::name); \
   void name parameters { chosen_##name arguments; }
 #define LW_WARP_1(name) LW_WARP_LEVELS(name, (In a, Out d), (a, d))
 #define LW_WARP_2(name) LW_WARP_LEVELS(name, (In a, In b, Out d), (a, b, d))

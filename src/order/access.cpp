@@ -35,6 +35,19 @@ Deed deed_of(const Access& access) {
 
 namespace {
 
+// All lanes, filling a row in an order of their own.
+void permuted(Core& core, Warp& warp, const Access& access, const EachShape& each,
+              const Scan& scan) {
+  core.collect_if_due();
+  warp.touch(access.lanes);
+  const Shape shape = core.permuted_shape(warp, access.op, scan.place, __builtin_ctz(each.bytes));
+  const Doing doing =
+      doing_of(core, warp, {access.op, access.kind}, shape, access.space, access.lanes);
+  if (core.story) core.story->access(doing, each);
+  touch_range(doing, core.region(warp, access.space, scan.low), {scan.low, kWarpSize * each.bytes},
+              access.kind != Kind::kRead);
+}
+
 [[gnu::noinline]] void read_uniform_slowly(Core& core, Warp& warp, OpId op, LaneMask lanes,
                                            Space space, uint64_t address, uint32_t bytes) {
   core.collect_if_due();
@@ -78,6 +91,10 @@ void Engine::access(Warp& warp, const Access& access) {
                   : read_contiguous(warp, access.op, access.lanes, access.space, row.base,
                                     access.bytes);
   }
+  const Scan found = scan(each);
+  if (!deed.strong && !row.regular && found.whole && each.bytes >= 4) {
+    return permuted(*core_, warp, access, each, found);
+  }
   core_->collect_if_due();
   warp.touch(access.lanes);
   Doing doing =
@@ -86,7 +103,7 @@ void Engine::access(Warp& warp, const Access& access) {
   if (core_->story) core_->story->access(doing, each);
   if (deed.strong) forget_overwritten(*core_, warp, access, each);
   touch_each(doing, core_->region(warp, access.space, each.address[__builtin_ctz(each.lanes)]),
-             each, writes);
+             each, found, writes);
   if (deed.strong) synchronise(*core_, warp, access, each);
 }
 
@@ -102,7 +119,7 @@ void Engine::matrix_rows(Warp& warp, OpId op, LaneMask lanes, LaneMask row_lanes
   Doing doing = doing_of(*core_, warp, deed, shape, Space::kShared, row_lanes);
   if (!writes) doing.rows = &each;
   if (core_->story) core_->story->access(doing, each);
-  touch_each(doing, warp.cta->shared, each, writes);
+  touch_each(doing, warp.cta->shared, each, scan(each), writes);
 }
 
 }  // namespace lw::order

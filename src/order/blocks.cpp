@@ -6,6 +6,8 @@
 // strong access retires little: whoever is strong against it may be weak against what it replaced.
 
 #include <algorithm>
+#include <numeric>
+#include <tuple>
 
 #include "order/check.h"
 
@@ -18,6 +20,8 @@ bool stands_for(const Object& later, const Object& earlier) {
   return earlier.strong && earlier.cta == later.cta && earlier.scope >= later.scope &&
          earlier.element_bytes == later.element_bytes && earlier.async_proxy == later.async_proxy;
 }
+
+constexpr uint32_t kFirstLook = 16;  // readers in a set before one looks which can go
 
 CellMask refine(CellMask coarse, int quarter) {
   CellMask fine = 0;
@@ -85,8 +89,9 @@ bool are_ordered(const Doing& doing, ObjectId readers) {
   Objects& objects = doing.core.objects;
   if (is_ordered(doing, objects.key(readers))) return true;
   if (!objects.is_set(readers)) return false;
-  bool for_good = objects[readers].cta == doing.warp.cta->id;
+  bool for_good = true;
   const auto ordered = [&](ObjectId id) {
+    for_good &= objects[id].cta == doing.warp.cta->id;
     if (is_ordered_for_good(doing, id)) return true;
     for_good = false;
     return is_ordered(doing, objects.key(id));
@@ -117,9 +122,7 @@ bool joins(const Doing& doing, const Block& block, CellMask cells) {
   const Objects& objects = doing.core.objects;
   const Object& now = objects[doing.id];
   return block.reader_cells == cells && !doing.alone && !now.writes() &&
-         objects.count_readers(block.reader) < Objects::kMostReaders &&
-         objects[block.reader].cta == now.cta && !objects[block.reader].writes() &&
-         !doing.core.shadow.reader_writes(block);
+         !objects[block.reader].writes() && !doing.core.shadow.reader_writes(block);
 }
 
 // The same lanes read again in a later epoch: the later one stands for both.
@@ -132,20 +135,58 @@ bool is_repeated(const Core& core, ObjectId earlier, ObjectId later) {
          !y.writes() && stands_for(y, x);
 }
 
+// Takes from each reader the cells of a later one that stands for it. Like ones are neighbours after
+// sorting, so this costs little where readers are many.
+void drop_repeated(const Core& core, std::vector<Touch>& readers) {
+  std::vector<uint32_t> order(readers.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto rank = [&](uint32_t i) {
+    const ObjectId id = readers[i].id;
+    return std::tuple(core.objects.key(id).key, core.objects[id].count, i);
+  };
+  std::ranges::sort(order, {}, rank);
+  for (size_t i = 0; i < order.size(); ++i) {
+    Touch& earlier = readers[order[i]];
+    for (size_t k = i + 1; k < order.size(); ++k) {
+      const Touch& later = readers[order[k]];
+      if (core.objects.key(later.id).key != core.objects.key(earlier.id).key) break;
+      if (later.id == earlier.id || is_repeated(core, earlier.id, later.id))
+        earlier.cells &= ~later.cells;
+    }
+  }
+}
+
 // Drops readers that the new one stands for, and those that others do.
 void prune(const Doing& doing, Block& block, CellMask cells) {
   Shadow& shadow = doing.core.shadow;
   std::vector<Touch>& readers = doing.core.readers;
   shadow.readers(block, readers);
-  for (Touch& earlier : readers) {
-    for (const Touch& later : readers) {
-      if ((earlier.cells & later.cells) == 0) continue;
-      if (is_repeated(doing.core, earlier.id, later.id)) earlier.cells &= ~later.cells;
-    }
-  }
+  drop_repeated(doing.core, readers);
   drop_cells(readers, cells, [&](ObjectId id) { return is_replaced(doing, id); });
   shadow.set_readers(block, readers, any_writes(doing.core, readers));
   shadow.pruned(block);
+}
+
+// The set that stands for `readers` and the new one. Whenever it has doubled, those that others
+// stand for are dropped.
+ObjectId joined(const Doing& doing, ObjectId readers) {
+  Objects& objects = doing.core.objects;
+  if (const ObjectId known = objects.extended(readers, doing.id); known != 0) return known;
+  const uint32_t count = objects.count_readers(readers);
+  if (count < kFirstLook || (count & (count - 1)) != 0) return objects.extend(readers, doing.id);
+  std::vector<Touch>& kept = doing.core.readers;
+  kept.clear();
+  objects.each_reader(readers, [&](ObjectId id) {
+    if (!is_replaced(doing, id)) kept.push_back({id, kAllCells});
+    return true;
+  });
+  kept.insert(kept.begin(), {doing.id, kAllCells});
+  drop_repeated(doing.core, kept);
+  std::erase_if(kept, [](const Touch& touch) { return touch.cells == 0; });
+  ObjectId set = kept.back().id;
+  for (size_t i = kept.size() - 1; i-- > 0;) set = objects.extend(set, kept[i].id);
+  objects.remember_extended(readers, doing.id, set);
+  return set;
 }
 
 // Looks for readers to drop only where it is cheap (the first one) or due (there are many).
@@ -153,9 +194,7 @@ void record_reader(const Doing& doing, Block& block, CellMask cells) {
   if (cells == 0) return;
   Shadow& shadow = doing.core.shadow;
   if (shadow.add_to_reader(block, cells, doing.id)) return;
-  const bool is_full =
-      doing.core.objects.count_readers(block.reader) == Objects::kMostReaders;
-  if (is_full || shadow.is_prune_due(block)) {
+  if (shadow.is_prune_due(block)) {
     prune(doing, block, cells);
   } else if (block.reader != 0 && (block.reader_cells & ~cells) == 0 &&
              are_replaced(doing, block.reader)) {
@@ -163,7 +202,7 @@ void record_reader(const Doing& doing, Block& block, CellMask cells) {
     block.reader_cells = cells;
     return;
   } else if (block.reader != 0 && joins(doing, block, cells)) {
-    block.reader = doing.core.objects.extend(block.reader, doing.id);
+    block.reader = joined(doing, block.reader);
     return;
   }
   shadow.add_reader(block, cells, doing.id, shadow.reader_writes(block));

@@ -12,6 +12,7 @@
 // proves only itself): the bytes X touched are gone by then.
 
 #include "order/core.h"
+#include "order/lanes.h"
 
 namespace lw::order {
 
@@ -71,11 +72,12 @@ bool is_settled(const Doing& doing, ObjectId earlier);
 void read_block(const Doing& doing, Block& block, const Cells& cells);
 void write_block(const Doing& doing, Block& block, const Cells& cells);
 
-// A range of an asynchronous operation.
+// A range, of an asynchronous operation or of lanes that fill it.
 void touch_range(const Doing& doing, Region& region, const Range& range, bool writes);
 
 // Lanes that go to addresses of their own, `shape.bytes` each. Changes `doing.injective`.
-void touch_each(Doing& doing, Region& region, const EachShape& shape, bool writes);
+void touch_each(Doing& doing, Region& region, const EachShape& shape, const Scan& scan,
+                bool writes);
 
 // The ladder's tests on keys.
 inline bool is_ordered(const Doing& doing, const ObjectKey& key) {

@@ -81,9 +81,22 @@ Shape Core::each_shape(Warp& warp, OpId op, const EachShape& each) {
   shape.lanes = each.lanes;
   shape.injective = false;  // decided block by block (each.cpp)
   const uint32_t index = last.code - shape_code(ShapeKind::kEach, 0);
-  const bool same = last.op == op.value && objects.each(index) == each;
+  const bool same = last.is(op, ShapeKind::kEach) && objects.each(index) == each;
   shape.base = same ? index : objects.add_each(each);
   shape.code = shape_code(shape.kind, shape.base);
+  last = {op.value, shape.code};
+  return shape;
+}
+
+Shape Core::permuted_shape(Warp& warp, OpId op, const LaneOrder& place, int shift) {
+  Warp::LastShape& last = warp.last_shape[op.value % Warp::kCached];
+  const uint32_t index = (last.code - shape_code(ShapeKind::kPermuted, 0)) >> 3;
+  const bool same = last.is(op, ShapeKind::kPermuted) && objects.order(index) == place;
+  Shape shape;
+  shape.kind = ShapeKind::kPermuted;
+  shape.shift = static_cast<uint8_t>(shift);
+  shape.base = same ? index : objects.add_order(place);
+  shape.code = shape_code(shape.kind, shape.base << 3 | static_cast<uint32_t>(shift));
   last = {op.value, shape.code};
   return shape;
 }

@@ -149,6 +149,7 @@ struct Core {
   }
   // The instruction's shape may be the same as the last time.
   Shape each_shape(Warp& warp, OpId op, const EachShape& each);
+  Shape permuted_shape(Warp& warp, OpId op, const LaneOrder& place, int shift);
   // The simplest that fits.
   Shape shape_of(Warp& warp, OpId op, const EachShape& each, const Row& row);
   void report_race(const Race& race, uint64_t serial);

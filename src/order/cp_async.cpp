@@ -29,7 +29,7 @@ void copy_side(Core& core, Warp& warp, OpId op, Kind kind, Space space, const Ea
   doing.serial = ++core.findings.facts().accesses;
   Region& region = core.region(warp, space, each.address[__builtin_ctz(each.lanes)]);
   if (core.story) core.story->access(doing, each);
-  touch_each(doing, region, each, kind == Kind::kWrite);
+  touch_each(doing, region, each, scan(each), kind == Kind::kWrite);
 }
 
 }  // namespace

@@ -100,24 +100,6 @@ void touch_narrow(Doing& doing, Region& region, const EachShape& shape, LaneMask
   }
 }
 
-bool ascends(const EachShape& shape) {
-  uint64_t last = 0;
-  bool ascends = true;
-  for (int lane = 0; lane < kWarpSize; ++lane) {
-    const bool active = shape.lanes >> lane & 1;
-    const uint64_t block = active ? shape.address[lane] >> kBlockShift : last;
-    ascends &= block >= last;
-    last = block;
-  }
-  return ascends;
-}
-
-bool is_aligned(const EachShape& shape) {
-  uint64_t low = 0;
-  for (uint64_t address : shape.address) low |= address;
-  return (low & (shape.bytes - 1)) == 0;
-}
-
 // The lanes of `rest` in the block of the first of them.
 LaneMask lanes_of_block(const EachShape& shape, LaneMask rest) {
   const uint64_t block = shape.address[__builtin_ctz(rest)] >> kBlockShift;
@@ -138,8 +120,8 @@ void touch_some(Doing& doing, Region& region, const EachShape& shape, LaneMask h
 }
 
 template <bool kWrites>
-void touch_all(Doing& doing, Region& region, const EachShape& shape) {
-  if (ascends(shape)) return touch_some<kWrites>(doing, region, shape, shape.lanes);
+void touch_all(Doing& doing, Region& region, const EachShape& shape, const Scan& scan) {
+  if (scan.ascends) return touch_some<kWrites>(doing, region, shape, shape.lanes);
   for (LaneMask rest = shape.lanes; rest != 0;) {
     const LaneMask here = lanes_of_block(shape, rest);
     touch_some<kWrites>(doing, region, shape, here);
@@ -149,12 +131,13 @@ void touch_all(Doing& doing, Region& region, const EachShape& shape) {
 
 }  // namespace
 
-void touch_each(Doing& doing, Region& region, const EachShape& shape, bool writes) {
-  LW_CHECK(is_aligned(shape), shape.bytes, shape.lanes);
+void touch_each(Doing& doing, Region& region, const EachShape& shape, const Scan& scan,
+                bool writes) {
+  LW_CHECK(scan.aligned, shape.bytes, shape.lanes);
   if (writes) {
-    touch_all<true>(doing, region, shape);
+    touch_all<true>(doing, region, shape, scan);
   } else {
-    touch_all<false>(doing, region, shape);
+    touch_all<false>(doing, region, shape, scan);
   }
 }
 

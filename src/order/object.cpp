@@ -8,6 +8,7 @@ namespace lw::order {
 namespace {
 
 constexpr size_t kEachSlots = 4096;
+constexpr uint32_t kMostOrders = 1u << 25;  // so many fit a shape's code
 
 size_t slot_of(const EachShape& each) {
   uint64_t hash = each.lanes * 0x9e3779b97f4a7c15u + each.bytes;
@@ -60,6 +61,15 @@ uint32_t Objects::add_each(const EachShape& each) {
   return index;
 }
 
+uint32_t Objects::add_order(const LaneOrder& place) {
+  const auto [at, is_new] = order_index_.emplace(place, static_cast<uint32_t>(orders_.size()));
+  if (!is_new) return at->second;
+  Order& order = orders_.emplace_back(Order{place, {}});
+  for (uint8_t lane = 0; lane < kWarpSize; ++lane) order.lane_at[place[lane]] = lane;
+  LW_CHECK(at->second < kMostOrders, at->second);
+  return at->second;
+}
+
 uint32_t Objects::add_lanes(LaneMask lanes) {
   return masks_.emplace(lanes, static_cast<uint32_t>(masks_.size())).first->second;
 }
@@ -75,6 +85,8 @@ LaneMask Objects::lanes_at(const Object& object, uint64_t address) const {
     case ShapeKind::kAnyLane:
     case ShapeKind::kAgent:
       return object.lanes;
+    case ShapeKind::kPermuted:
+      return 1u << orders_[object.base].lane_at[address >> object.shift & 31];
     case ShapeKind::kSet:
       break;
   }
@@ -84,15 +96,14 @@ LaneMask Objects::lanes_at(const Object& object, uint64_t address) const {
 ObjectId Objects::extend(ObjectId readers, ObjectId reader) {
   if (const ObjectId known = extended(readers, reader); known != 0) return known;
   Object set;
-  set.cta = objects_[reader].cta;
   set.shape = ShapeKind::kSet;
   set.base = readers;
   set.lanes = reader;
   set.count = count_readers(readers) + 1;
-  LW_CHECK(set.count <= kMostReaders && objects_[readers].cta == set.cta, set.count);
-  const uint64_t cta = keys_[reader].key >> kKeyCtaShift << kKeyCtaShift;
-  const ObjectId id = add(set, cta | shape_code(ShapeKind::kSet, 0));
-  extensions_[extension_slot(readers, reader)] = {readers, reader, id};
+  // Of several CTAs: the last one. When its grid is over, all are; `ordered` then stays empty.
+  const uint64_t cta = std::max(keys_[readers].key, keys_[reader].key) >> kKeyCtaShift;
+  const ObjectId id = add(set, cta << kKeyCtaShift | shape_code(ShapeKind::kSet, 0));
+  remember_extended(readers, reader, id);
   return id;
 }
 

@@ -16,6 +16,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -45,7 +46,11 @@ enum class ShapeKind : uint8_t {
   kEach,     // per-lane addresses, kept aside
   kAgent,    // an asynchronous operation without lanes
   kSet,      // no access: readers that went over the same cells
+  kPermuted,  // as kAffine, but lanes in an order of their own
 };
+
+// Of each lane its place in a row, or of each place its lane.
+using LaneOrder = std::array<uint8_t, kWarpSize>;
 
 // The lane function of an instruction and its identity in 32 bits.
 struct Shape {
@@ -53,7 +58,7 @@ struct Shape {
   uint8_t shift = 0;
   bool injective = true;  // no byte belongs to two lanes
   LaneMask lanes = kAllLanes;
-  uint32_t base = 0;  // kAffine: start modulo 32 strides; kEach: index in Shapes
+  uint32_t base = 0;  // kAffine: start modulo 32 strides; kEach, kPermuted: index in Objects
   uint32_t code = 0;  // equal codes: equal lane functions
 };
 
@@ -129,19 +134,24 @@ class Objects {
   const EachShape& each(uint32_t index) const { return each_[index]; }
   // The index of a mask of lanes, for shapes that need one in their code.
   uint32_t add_lanes(LaneMask lanes);
+  // The same of an order of lanes, by each lane's place.
+  uint32_t add_order(const LaneOrder& place);
+  const LaneOrder& order(uint32_t index) const { return orders_[index].place; }
   // Which lanes touched the byte at `address`.
   LaneMask lanes_at(const Object& object, uint64_t address) const;
 
   bool is_set(ObjectId id) const {
     return id >= kFirstObject && (keys_[id].key >> 29 & 7) == static_cast<uint64_t>(ShapeKind::kSet);
   }
-  // `readers` and one more, all of one CTA, at most kMostReaders together.
-  static constexpr uint32_t kMostReaders = 32;
   uint32_t count_readers(ObjectId readers) const {
     return is_set(readers) ? objects_[readers].count : 1;
   }
+  // A set of `readers` and one more.
   ObjectId extend(ObjectId readers, ObjectId reader);
-  // The same if it was done lately, else 0.
+  // What was said lately to stand for `readers` and one more, else 0.
+  void remember_extended(ObjectId readers, ObjectId reader, ObjectId both) {
+    extensions_[extension_slot(readers, reader)] = {readers, reader, both};
+  }
   ObjectId extended(ObjectId readers, ObjectId reader) const {
     const Extension& known = extensions_[extension_slot(readers, reader)];
     return known.readers == readers && known.reader == reader ? known.set : 0;
@@ -166,9 +176,9 @@ class Objects {
     ObjectId reader = 0;
     ObjectId set = 0;
   };
-  static constexpr size_t kExtensions = 256;
+  static constexpr size_t kExtensions = 1024;
   static size_t extension_slot(ObjectId readers, ObjectId reader) {
-    return (readers * 0x9e3779b1u ^ reader * 0x85ebca6bu) >> 24;
+    return (readers * 0x9e3779b1u ^ reader * 0x85ebca6bu) >> 22;
   }
 
   std::array<Extension, kExtensions> extensions_{};
@@ -180,6 +190,12 @@ class Objects {
   std::vector<uint32_t> free_each_;
   std::vector<uint32_t> each_index_;  // hash of the addresses to an index + 1, newest wins
   std::unordered_map<LaneMask, uint32_t> masks_;
+  struct Order {
+    LaneOrder place;
+    LaneOrder lane_at;
+  };
+  std::vector<Order> orders_;
+  std::map<LaneOrder, uint32_t> order_index_;
 };
 
 }  // namespace lw::order

@@ -1,5 +1,5 @@
-// Ranges of asynchronous operations, block by block: an operand of 16 KiB is one object in 128
-// blocks, and what one block was compared with is remembered for the next.
+// Ranges, block by block; most are of asynchronous operations: an operand of 16 KiB is one object in
+// 128 blocks, and what one block was compared with is remembered for the next.
 
 #include "base/check.h"
 #include "order/ladder.h"
@@ -64,6 +64,9 @@ void touch_range(const Doing& doing, Region& region, const Range& range, bool wr
     Block& target = fine ? doing.core.shadow.fine(block, static_cast<int>(at >> 5 & 3)) : block;
     if (doing.alone) {
       touch_block(doing, target, cells, writes);
+    } else if (writes) {
+      write_fast<Space::kGlobal>(doing.core.objects, who_is(doing), target, cells.mask,
+                                 [&] { write_block(doing, target, cells); });
     } else {
       read_fast<Space::kGlobal>(doing.core.objects, who_is(doing), target, cells.mask,
                                 [&] { read_block(doing, target, cells); });

@@ -169,12 +169,18 @@ class Shadow {
   size_t bytes() const;
 
  private:
-  // Is `id` among the readers of an entry?
+  // Is `id` among the last readers of an entry? (One that is twice among them does no harm.)
   bool holds(ObjectId entry, ObjectId id) const {
-    return entry == id ||
-           (objects_.is_set(entry) &&
-            !objects_.each_reader(entry, [&](ObjectId reader) { return reader != id; }));
+    int left = kLook;
+    bool found = entry == id;
+    if (!objects_.is_set(entry)) return found;
+    objects_.each_reader(entry, [&](ObjectId reader) {
+      found = reader == id;
+      return !found && --left > 0;
+    });
+    return found;
   }
+  static constexpr int kLook = 32;
   void expand(Touch entry, std::vector<Touch>& out) const;
   Detail& detail(Block& block);
   void drop_detail_if_empty(Block& block);

@@ -126,6 +126,9 @@ struct Warp : Standing {
   struct LastShape {
     uint32_t op = 0xffffffffu;
     uint32_t code = 0;
+    bool is(OpId instruction, ShapeKind kind) const {
+      return op == instruction.value && code >> 29 == static_cast<uint32_t>(kind);
+    }
   };
 
   Warp();

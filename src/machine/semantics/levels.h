@@ -3,7 +3,7 @@
 // defines in its namespace for each vector level; this declares the three and defines the one that
 // chooses.
 
-#include "arith/vector_level.h"
+#include "base/vector_level.h"
 #include "program/op.h"
 
 #define LW_LEVELS(name, parameters, arguments)                             \
@@ -17,5 +17,5 @@
   program::Handlers name parameters;                                       \
   }                                                                        \
   inline program::Handlers name parameters {                               \
-    return arith::choose_level(&v2::name, &v3::name, &v4::name) arguments; \
+    return base::choose_level(&v2::name, &v3::name, &v4::name) arguments; \
   }

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace lw::arith {
+namespace lw::base {
 
 enum class VectorLevel : uint8_t { kV2, kV3, kV4 };
 
@@ -22,4 +22,4 @@ Function* choose_level(Function* v2, Function* v3, Function* v4) {
   }
 }
 
-}  // namespace lw::arith
+}  // namespace lw::base

@@ -1,6 +1,6 @@
-#include "arith/vector_level.h"
+#include "base/vector_level.h"
 
-namespace lw::arith {
+namespace lw::base {
 
 VectorLevel vector_level() {
   __builtin_cpu_init();
@@ -9,4 +9,4 @@ VectorLevel vector_level() {
   return VectorLevel::kV2;
 }
 
-}  // namespace lw::arith
+}  // namespace lw::base
