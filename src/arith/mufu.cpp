@@ -91,16 +91,16 @@ double rsqrt_approx_ftz_f64(double x) {
   return from_high_word(static_cast<uint32_t>(field) << 20 | (r & unit::kFraction) >> 3);
 }
 
-#define LW_WARP_UNIT(name, function)                                                    \
-  namespace v2 {                                                                        \
-  void name(const uint32_t* in, uint32_t* out);                                         \
-  }                                                                                     \
-  namespace v3 {                                                                        \
-  void name(const uint32_t* in, uint32_t* out);                                         \
-  }                                                                                     \
-  namespace v4 {                                                                        \
-  void name(const uint32_t* in, uint32_t* out);                                         \
-  }                                                                                     \
+#define LW_WARP_UNIT(name, function)                                                          \
+  namespace v2 {                                                                              \
+  void name(const uint32_t* in, uint32_t* out);                                               \
+  }                                                                                           \
+  namespace v3 {                                                                              \
+  void name(const uint32_t* in, uint32_t* out);                                               \
+  }                                                                                           \
+  namespace v4 {                                                                              \
+  void name(const uint32_t* in, uint32_t* out);                                               \
+  }                                                                                           \
   static const WarpFunction chosen_##name = base::choose_level(v2::name, v3::name, v4::name); \
   void name(const uint32_t* in, uint32_t* out) { chosen_##name(in, out); }
 #include "arith/mufu_warp.def"

@@ -9,16 +9,16 @@ namespace lw::arith {
 using In = const uint32_t*;
 using Out = uint32_t*;
 
-#define LW_WARP_LEVELS(name, parameters, arguments)                             \
-  namespace v2 {                                                                \
-  void name parameters;                                                         \
-  }                                                                             \
-  namespace v3 {                                                                \
-  void name parameters;                                                         \
-  }                                                                             \
-  namespace v4 {                                                                \
-  void name parameters;                                                         \
-  }                                                                             \
+#define LW_WARP_LEVELS(name, parameters, arguments)                                   \
+  namespace v2 {                                                                      \
+  void name parameters;                                                               \
+  }                                                                                   \
+  namespace v3 {                                                                      \
+  void name parameters;                                                               \
+  }                                                                                   \
+  namespace v4 {                                                                      \
+  void name parameters;                                                               \
+  }                                                                                   \
   static const auto chosen_##name = base::choose_level(v2::name, v3::name, v4::name); \
   void name parameters { chosen_##name arguments; }
 #define LW_WARP_1(name) LW_WARP_LEVELS(name, (In a, Out d), (a, d))

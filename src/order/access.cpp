@@ -97,9 +97,8 @@ void Engine::access(Warp& warp, const Access& access) {
   }
   core_->collect_if_due();
   warp.touch(access.lanes);
-  Doing doing =
-      doing_of(*core_, warp, deed, core_->shape_of(warp, access.op, each, row), access.space,
-               access.lanes);
+  Doing doing = doing_of(*core_, warp, deed, core_->shape_of(warp, access.op, each, row),
+                         access.space, access.lanes);
   if (core_->story) core_->story->access(doing, each);
   if (deed.strong) forget_overwritten(*core_, warp, access, each);
   touch_each(doing, core_->region(warp, access.space, each.address[__builtin_ctz(each.lanes)]),

@@ -135,8 +135,8 @@ bool is_repeated(const Core& core, ObjectId earlier, ObjectId later) {
          !y.writes() && stands_for(y, x);
 }
 
-// Takes from each reader the cells of a later one that stands for it. Like ones are neighbours after
-// sorting, so this costs little where readers are many.
+// Takes from each reader the cells of a later one that stands for it. Like ones are neighbours
+// after sorting, so this costs little where readers are many.
 void drop_repeated(const Core& core, std::vector<Touch>& readers) {
   std::vector<uint32_t> order(readers.size());
   std::iota(order.begin(), order.end(), 0);

@@ -153,9 +153,9 @@ struct Facts {
   std::vector<PlainError> errors;
   std::vector<Unwritten> unwritten;
   std::vector<NotModelled> not_modelled;
-  std::vector<Story> stories;  // only in a run with watches
-  uint64_t accesses = 0;       // warp instructions checked
-  std::set<RuleId> practice;   // rules whose edges stand in shipped practice only
+  std::vector<Story> stories;       // only in a run with watches
+  uint64_t accesses = 0;            // warp instructions checked
+  std::set<RuleId> practice;        // rules whose edges stand in shipped practice only
   bool names_instructions = false;  // something names the instruction of an access object
 };
 

@@ -1,6 +1,7 @@
+#include "order/lanes.h"
+
 #include <bit>
 
-#include "order/lanes.h"
 #include "order/shadow.h"
 
 namespace lw::order::LW_SIMD_NAMESPACE {

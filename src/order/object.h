@@ -39,13 +39,13 @@ inline constexpr ObjectId kFirstObject = 6;
 inline constexpr uint32_t kPending = 0xffffffffu;  // a milestone that nobody can know yet
 
 enum class ShapeKind : uint8_t {
-  kAffine,   // lane = ((address - base) >> shift) & 31
-  kOneLane,  // one lane touched all
-  kLanes,    // every lane of `lanes` touched every byte
-  kAnyLane,  // known when any lane of `lanes` is (W-5)
-  kEach,     // per-lane addresses, kept aside
-  kAgent,    // an asynchronous operation without lanes
-  kSet,      // no access: readers that went over the same cells
+  kAffine,    // lane = ((address - base) >> shift) & 31
+  kOneLane,   // one lane touched all
+  kLanes,     // every lane of `lanes` touched every byte
+  kAnyLane,   // known when any lane of `lanes` is (W-5)
+  kEach,      // per-lane addresses, kept aside
+  kAgent,     // an asynchronous operation without lanes
+  kSet,       // no access: readers that went over the same cells
   kPermuted,  // as kAffine, but lanes in an order of their own
 };
 
@@ -141,7 +141,8 @@ class Objects {
   LaneMask lanes_at(const Object& object, uint64_t address) const;
 
   bool is_set(ObjectId id) const {
-    return id >= kFirstObject && (keys_[id].key >> 29 & 7) == static_cast<uint64_t>(ShapeKind::kSet);
+    return id >= kFirstObject &&
+           (keys_[id].key >> 29 & 7) == static_cast<uint64_t>(ShapeKind::kSet);
   }
   uint32_t count_readers(ObjectId readers) const {
     return is_set(readers) ? objects_[readers].count : 1;

@@ -1,5 +1,5 @@
-// Ranges, block by block; most are of asynchronous operations: an operand of 16 KiB is one object in
-// 128 blocks, and what one block was compared with is remembered for the next.
+// Ranges, block by block; most are of asynchronous operations: an operand of 16 KiB is one object
+// in 128 blocks, and what one block was compared with is remembered for the next.
 
 #include "base/check.h"
 #include "order/ladder.h"
@@ -24,7 +24,8 @@ bool remembers_readers(const Doing& doing, ObjectId readers) {
 
 // Has everything in the block been found ordered a moment ago?
 bool passes_range(const Doing& doing, const Block& block) {
-  return block.detail == 0 && doing.remembers(block.write) && remembers_readers(doing, block.reader);
+  return block.detail == 0 && doing.remembers(block.write) &&
+         remembers_readers(doing, block.reader);
 }
 
 void touch_block(const Doing& doing, Block& block, const Cells& cells, bool writes) {

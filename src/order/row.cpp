@@ -91,8 +91,7 @@ template <bool kWrites>
 LW_ALWAYS_INLINE ObjectId row_object(Core& core, Warp& warp, OpId op, uint32_t code, uint64_t base,
                                      int shift) {
   const Kind kind = kWrites ? Kind::kWrite : Kind::kRead;
-  const ObjectId id =
-      core.cached_object(warp, core.owner(op, kind, Agent::kLanes, false), code);
+  const ObjectId id = core.cached_object(warp, core.owner(op, kind, Agent::kLanes, false), code);
   if (id != 0) [[likely]]
     return id;
   return new_row_object(core, warp, op, kind, base, shift);

@@ -8,8 +8,9 @@
 // of one byte. A fine block is a block like any other, so everything here works on (block, cells of
 // the block).
 //
-// A reader entry is an object or a set of them (object.h). It may also be a write: strong writes do not retire each other, so a cell can have
-// several that later accesses must be compared with (see strong.cpp).
+// A reader entry is an object or a set of them (object.h). It may also be a write: strong writes do
+// not retire each other, so a cell can have several that later accesses must be compared with (see
+// strong.cpp).
 
 #include <algorithm>
 #include <array>
@@ -144,8 +145,8 @@ class Shadow {
   void readers(const Block& block, std::vector<Touch>& out) const;
   void add_reader(Block& block, CellMask cells, ObjectId id, bool writes);
   bool add_to_reader(Block& block, CellMask cells, ObjectId id);  // if it is one already
-  // Takes `cells` from all readers if `may_go(id)` for each entry that has some of them (an object or
-  // a set); else changes nothing.
+  // Takes `cells` from all readers if `may_go(id)` for each entry that has some of them (an object
+  // or a set); else changes nothing.
   template <class MayGo>
   bool trim_readers(Block& block, CellMask cells, MayGo may_go);
   void set_readers(Block& block, const std::vector<Touch>& touches, bool has_writes);

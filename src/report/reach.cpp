@@ -43,9 +43,10 @@ std::vector<std::string> assumption_words(const prove::Answer& answer, Names& na
   if (!strict && !facts.practice.empty()) {
     std::vector<std::string> rules;
     for (const diagnose::RuleId rule : facts.practice) rules.emplace_back(diagnose::rule(rule).id);
-    sentences.push_back(fmt::format("edges of {} stand on what shipped kernels rely on and the PTX "
-                                    "ISA does not promise; `--strict` asks for them",
-                                    fmt::join(rules, ", ")));
+    sentences.push_back(
+        fmt::format("edges of {} stand on what shipped kernels rely on and the PTX "
+                    "ISA does not promise; `--strict` asks for them",
+                    fmt::join(rules, ", ")));
   }
   return sentences;
 }

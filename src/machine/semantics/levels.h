@@ -6,16 +6,16 @@
 #include "base/vector_level.h"
 #include "program/op.h"
 
-#define LW_LEVELS(name, parameters, arguments)                             \
-  namespace v2 {                                                           \
-  program::Handlers name parameters;                                       \
-  }                                                                        \
-  namespace v3 {                                                           \
-  program::Handlers name parameters;                                       \
-  }                                                                        \
-  namespace v4 {                                                           \
-  program::Handlers name parameters;                                       \
-  }                                                                        \
-  inline program::Handlers name parameters {                               \
+#define LW_LEVELS(name, parameters, arguments)                            \
+  namespace v2 {                                                          \
+  program::Handlers name parameters;                                      \
+  }                                                                       \
+  namespace v3 {                                                          \
+  program::Handlers name parameters;                                      \
+  }                                                                       \
+  namespace v4 {                                                          \
+  program::Handlers name parameters;                                      \
+  }                                                                       \
+  inline program::Handlers name parameters {                              \
     return base::choose_level(&v2::name, &v3::name, &v4::name) arguments; \
   }
