@@ -11,6 +11,7 @@
 
 #include "casefile/fields.h"
 #include "casefile/read_case.h"
+#include "diagnose/words.h"
 
 namespace lw::casefile {
 namespace {
@@ -140,7 +141,7 @@ std::optional<ArrayFile> pick_tensor(const nlohmann::json& header, std::string_v
                   wanted.empty() ? fmt::format("`{}` holds several tensors", path)
                                  : fmt::format("`{}` holds no tensor `{}`", path, wanted),
                   {},
-                  "write `file#name` with " + list_words(names)});
+                  "write `file#name` with " + diagnose::list_words(names)});
     return std::nullopt;
   }
   const nlohmann::json& entry = header.at(wanted);

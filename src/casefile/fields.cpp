@@ -1,54 +1,14 @@
 #include "casefile/fields.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
+
+#include "diagnose/words.h"
 
 namespace lw::casefile {
-namespace {
-
-// Levenshtein distance, one row at a time.
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
-}  // namespace
-
-std::string nearest(std::string_view word, const std::vector<std::string>& known) {
-  std::string best;
-  size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
-  for (const std::string& candidate : known) {
-    const size_t distance = edit_distance(word, candidate);
-    if (distance < best_distance) {
-      best = candidate;
-      best_distance = distance;
-    }
-  }
-  return best;
-}
-
-std::string list_words(const std::vector<std::string>& words) {
-  std::string text;
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
-    text += "`" + words[i] + "`";
-  }
-  return text;
-}
-
 const Value* Fields::find(std::string_view key) {
   if (std::ranges::find(known_, key) == known_.end()) known_.emplace_back(key);
   return table_.find(key);
@@ -60,7 +20,8 @@ const diagnose::Place& Fields::place(std::string_view key) const {
 }
 
 void Fields::emit_missing(std::string_view key, std::string_view example) {
-  emit(table_.place, fmt::format("{} lacks `{}`", where_, key), fmt::format("add `{}`", example));
+  missing_.emplace_back(key);
+  examples_.emplace_back(example);
 }
 
 void Fields::emit_type(std::string_view key, const Value& value, std::string_view expected,
@@ -85,19 +46,44 @@ bool Fields::choice(std::string_view key, size_t& out,
   }
   const std::string got = value->kind == Value::Kind::string ? "`" + value->text + "`"
                                                              : std::string(value->kind_name());
-  emit(value->place, fmt::format("`{}` cannot be {}", key, got), "write " + list_words(list));
+  emit(value->place, fmt::format("`{}` cannot be {}", key, got),
+       "write " + diagnose::list_words(list));
   return false;
 }
 
 void Fields::finish() {
+  report_missing();
+  report_unknown();
+}
+
+void Fields::report_missing() {
+  if (missing_.empty()) return;
+  emit(table_.place, fmt::format("{} lacks `{}`", where_, fmt::join(missing_, "`, `")),
+       fmt::format("add `{}`", fmt::join(examples_, "`, `")));
+}
+
+// Keys that are like none that is known may all be of another table: they are one message.
+void Fields::report_unknown() {
+  const Key* first = nullptr;
+  std::vector<std::string> strange;
   for (const Key& key : table_.keys) {
     if (std::ranges::find(known_, key.name) != known_.end()) continue;
-    const std::string meant = nearest(key.name, known_);
-    std::vector<std::string> sorted = known_;
-    std::ranges::sort(sorted);
-    emit(key.place, fmt::format("unknown key `{}` in {}", key.name, where_),
-         meant.empty() ? "known here: " + list_words(sorted) : "write `" + meant + "`");
+    const std::string meant = diagnose::nearest(key.name, known_);
+    if (!meant.empty()) {
+      emit(key.place, fmt::format("unknown key `{}` in {}", key.name, where_),
+           "write `" + meant + "`");
+      continue;
+    }
+    if (first == nullptr) first = &key;
+    strange.push_back(key.name);
   }
+  if (first == nullptr) return;
+  std::vector<std::string> sorted = known_;
+  std::ranges::sort(sorted);
+  emit(first->place,
+       fmt::format("unknown key{} `{}` in {}", strange.size() == 1 ? "" : "s",
+                   fmt::join(strange, "`, `"), where_),
+       "known here: " + diagnose::list_words(sorted));
 }
 
 bool Fields::convert(const Value& value, std::string& out) {

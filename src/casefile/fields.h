@@ -48,6 +48,7 @@ class Fields {
   void emit(const diagnose::Place& place, std::string message, std::string hint) {
     emitter_.emit({place, std::move(message), {}, std::move(hint)});
   }
+  // The keys that are missing become one message.
   void emit_missing(std::string_view key, std::string_view example);
   void emit_type(std::string_view key, const Value& value, std::string_view expected,
                  std::string_view example);
@@ -56,6 +57,8 @@ class Fields {
   void finish();
 
  private:
+  void report_missing();
+  void report_unknown();
   static bool convert(const Value& value, std::string& out);
   static bool convert(const Value& value, bool& out);
   static bool convert(const Value& value, double& out);
@@ -82,12 +85,8 @@ class Fields {
   std::string where_;
   diagnose::Emitter& emitter_;
   std::vector<std::string> known_;
+  std::vector<std::string> missing_;   // keys
+  std::vector<std::string> examples_;  // of them
 };
-
-// The word of `known` that `word` was most likely meant to be; empty if none is near.
-std::string nearest(std::string_view word, const std::vector<std::string>& known);
-
-// "`a`, `b` or `c`"
-std::string list_words(const std::vector<std::string>& words);
 
 }  // namespace lw::casefile

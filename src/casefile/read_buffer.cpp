@@ -7,6 +7,7 @@
 #include "casefile/fields.h"
 #include "casefile/read_case.h"
 #include "casefile/readers.h"
+#include "diagnose/words.h"
 
 namespace lw::casefile {
 namespace {
@@ -29,7 +30,7 @@ void read_dtype(Fields& fields, Buffer& buffer) {
     buffer.dtype = *dtype;
   } else {
     fields.emit(fields.place("dtype"), fmt::format("there is no element type `{}`", name),
-                "write " + list_words(dtype_names()));
+                "write " + diagnose::list_words(dtype_names()));
   }
 }
 

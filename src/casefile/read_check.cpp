@@ -7,6 +7,7 @@
 #include "casefile/fields.h"
 #include "casefile/read_case.h"
 #include "casefile/readers.h"
+#include "diagnose/words.h"
 
 namespace lw::casefile {
 namespace {
@@ -34,59 +35,87 @@ std::vector<std::string> buffer_names(const Case& parts) {
   return names;
 }
 
-void emit_no_buffer(const Place& place, std::string_view what, const std::string& name,
-                    const Case& parts, diagnose::Emitter& emitter) {
-  const std::string meant = nearest(name, buffer_names(parts));
-  emitter.emit(
-      {place,
-       fmt::format("{} names `{}`, and no [[buffer]] has that name", what, name),
-       {},
-       meant.empty()
-           ? fmt::format("add `[[buffer]]` with `name = \"{}\"`, `dtype` and `shape`", name)
-           : "write `" + meant + "`"});
-}
+// Whether the parts of a case name each other rightly.
+class NameCheck {
+ public:
+  NameCheck(const Case& parts, diagnose::Emitter& emitter) : parts_(parts), emitter_(emitter) {}
 
-void check_unique(const Case& parts, diagnose::Emitter& emitter) {
-  std::set<std::string> seen;
-  auto note = [&](const std::string& name, const Place& place) {
-    if (name.empty() || seen.insert(name).second) return;
-    emitter.emit(
-        {place, fmt::format("the name `{}` is used twice", name), {}, "give it another name"});
-  };
-  for (const Buffer& buffer : parts.buffers) note(buffer.name, buffer.place);
-  for (const TensorMap& map : parts.tensor_maps) note(map.name, map.place);
-  seen.clear();
-  for (const ModuleSource& module : parts.modules) note(module.name, module.place);
-}
-
-void check_argument(const Argument& argument, const Case& parts, diagnose::Emitter& emitter) {
-  for (const ArgumentField& field : argument.fields) check_argument(field.value, parts, emitter);
-  if (argument.kind != Argument::Kind::object) return;
-  const Buffer* buffer = parts.find_buffer(argument.name);
-  if (buffer == nullptr && parts.find_tensor_map(argument.name) == nullptr) {
-    emit_no_buffer(argument.place, "an argument", argument.name, parts, emitter);
-  } else if (buffer != nullptr && argument.byte_offset > buffer->size_bytes()) {
-    emitter.emit({argument.place,
-                  fmt::format("the pointer stands {} bytes into `{}`, which has {}",
-                              argument.byte_offset, argument.name, buffer->size_bytes()),
-                  {},
-                  "give a smaller `plus`"});
+  void run() {
+    check_unique();
+    for (const TensorMap& map : parts_.tensor_maps) {
+      if (!map.buffer.empty())
+        want_buffer(map.place, fmt::format("tensor map `{}`", map.name), map.buffer);
+    }
+    for (const Launch& launch : parts_.launches) {
+      check_module_name(launch);
+      for (const Argument& argument : launch.args) check_argument(argument);
+    }
+    for (const Output& output : parts_.check.outputs) {
+      want_buffer(output.place, "`outputs`", output.buffer);
+    }
   }
-}
 
-void check_module_name(const Launch& launch, const Case& parts, diagnose::Emitter& emitter) {
-  if (launch.module.empty()) return;
-  std::vector<std::string> names;
-  for (const ModuleSource& module : parts.modules) {
-    if (module.name == launch.module) return;
-    if (!module.name.empty()) names.push_back(module.name);
+ private:
+  void check_unique() {
+    std::set<std::string> seen;
+    auto note = [&](const std::string& name, const Place& place) {
+      if (name.empty() || seen.insert(name).second) return;
+      emitter_.emit(
+          {place, fmt::format("the name `{}` is used twice", name), {}, "give it another name"});
+    };
+    for (const Buffer& buffer : parts_.buffers) note(buffer.name, buffer.place);
+    for (const TensorMap& map : parts_.tensor_maps) note(map.name, map.place);
+    seen.clear();
+    for (const ModuleSource& module : parts_.modules) note(module.name, module.place);
   }
-  emitter.emit(
-      {launch.place,
-       fmt::format("no [[module]] is called `{}`", launch.module),
-       {},
-       names.empty() ? "add `[[module]]` with `name` and `ptx`" : "write " + list_words(names)});
-}
+
+  // A name that no buffer has is complained about where it stands first.
+  void want_buffer(const Place& place, std::string_view what, const std::string& name) {
+    if (parts_.find_buffer(name) != nullptr || !unknown_.insert(name).second) return;
+    const std::string meant = diagnose::nearest(name, buffer_names(parts_));
+    emitter_.emit(
+        {place,
+         fmt::format("{} names `{}`, and no [[buffer]] has that name", what, name),
+         {},
+         meant.empty()
+             ? fmt::format("add `[[buffer]]` with `name = \"{}\"`, `dtype` and `shape`", name)
+             : "write `" + meant + "`"});
+  }
+
+  void check_argument(const Argument& argument) {
+    for (const ArgumentField& field : argument.fields) check_argument(field.value);
+    if (argument.kind != Argument::Kind::object) return;
+    const Buffer* buffer = parts_.find_buffer(argument.name);
+    if (buffer == nullptr) {
+      if (parts_.find_tensor_map(argument.name) == nullptr)
+        want_buffer(argument.place, "an argument", argument.name);
+    } else if (argument.byte_offset > buffer->size_bytes()) {
+      emitter_.emit({argument.place,
+                     fmt::format("the pointer stands {} bytes into `{}`, which has {}",
+                                 argument.byte_offset, argument.name, buffer->size_bytes()),
+                     {},
+                     "give a smaller `plus`"});
+    }
+  }
+
+  void check_module_name(const Launch& launch) {
+    if (launch.module.empty()) return;
+    std::vector<std::string> names;
+    for (const ModuleSource& module : parts_.modules) {
+      if (module.name == launch.module) return;
+      if (!module.name.empty()) names.push_back(module.name);
+    }
+    emitter_.emit({launch.place,
+                   fmt::format("no [[module]] is called `{}`", launch.module),
+                   {},
+                   names.empty() ? "add `[[module]]` with `name` and `ptx`"
+                                 : "write " + diagnose::list_words(names)});
+  }
+
+  const Case& parts_;
+  diagnose::Emitter& emitter_;
+  std::set<std::string> unknown_;
+};
 
 }  // namespace
 
@@ -106,23 +135,6 @@ Check read_check(const Value& table, const std::string& case_path, diagnose::Emi
   return check;
 }
 
-void check_names(const Case& parts, diagnose::Emitter& emitter) {
-  check_unique(parts, emitter);
-  for (const TensorMap& map : parts.tensor_maps) {
-    if (!map.buffer.empty() && parts.find_buffer(map.buffer) == nullptr) {
-      emit_no_buffer(map.place, fmt::format("tensor map `{}`", map.name), map.buffer, parts,
-                     emitter);
-    }
-  }
-  for (const Launch& launch : parts.launches) {
-    check_module_name(launch, parts, emitter);
-    for (const Argument& argument : launch.args) check_argument(argument, parts, emitter);
-  }
-  for (const Output& output : parts.check.outputs) {
-    if (parts.find_buffer(output.buffer) == nullptr) {
-      emit_no_buffer(output.place, "`outputs`", output.buffer, parts, emitter);
-    }
-  }
-}
+void check_names(const Case& parts, diagnose::Emitter& emitter) { NameCheck(parts, emitter).run(); }
 
 }  // namespace lw::casefile

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "casefile/fields.h"
+#include "diagnose/words.h"
 
 namespace lw::casefile {
 namespace {
@@ -264,12 +265,12 @@ std::optional<Kernel> find_kernel(const Case& parts, const std::vector<ptx::Modu
                   {},
                   "a kernel is a `.visible .entry` with a body"});
   } else {
-    const std::string meant = nearest(launch.kernel, names);
-    emitter.emit(
-        {launch.place,
-         fmt::format("no kernel `{}` in the PTX", launch.kernel),
-         {},
-         meant.empty() ? "its kernels are " + list_words(names) : "write `" + meant + "`"});
+    const std::string meant = diagnose::nearest(launch.kernel, names);
+    emitter.emit({launch.place,
+                  fmt::format("no kernel `{}` in the PTX", launch.kernel),
+                  {},
+                  meant.empty() ? "its kernels are " + diagnose::list_words(names)
+                                : "write `" + meant + "`"});
   }
   return std::nullopt;
 }

@@ -7,22 +7,25 @@
 namespace lw::program {
 namespace {
 
-// The variables of one space that the code names, in order of declaration.
-std::vector<ptx::VariableId> named_variables(const ptx::Module& module, const FlatCode& code,
-                                             ptx::Space space) {
+// The shared variables that the code names or that stand in its functions, in order of declaration.
+std::vector<ptx::VariableId> shared_variables(const ptx::Module& module, const FlatCode& code) {
   std::vector<char> named(module.variables.size(), 0);
+  for (const Frame& frame : code.frames) {
+    for (const ptx::Item& item : module.functions[frame.function.value].items) {
+      if (item.kind == ptx::Item::Kind::variable) named[item.index] = 1;
+    }
+  }
   for (const FlatInstruction& flat : code.instructions) {
     if (flat.source == nullptr) continue;
     const ptx::Function& function = module.functions[code.frames[flat.frame].function.value];
     for (const ptx::Operand& operand : function.operands_of(*flat.source)) {
-      for_each_symbol(function, operand, [&](const ptx::Operand& symbol) {
-        if (module.variables[symbol.id].space == space) named[symbol.id] = 1;
-      });
+      for_each_symbol(function, operand, [&](const ptx::Operand& symbol) { named[symbol.id] = 1; });
     }
   }
   std::vector<ptx::VariableId> result;
-  for (uint32_t id = 0; id < named.size(); ++id)
-    if (named[id]) result.emplace_back(id);
+  for (uint32_t id = 0; id < named.size(); ++id) {
+    if (named[id] && module.variables[id].space == ptx::Space::shared) result.emplace_back(id);
+  }
   return result;
 }
 
@@ -52,7 +55,7 @@ void lay_out_shared(const ptx::Module& module, const FlatCode& code, Program& pr
   uint64_t end = kSharedBase;
   uint64_t dynamic_align = 16;
   std::vector<ptx::VariableId> unsized;
-  for (ptx::VariableId id : named_variables(module, code, ptx::Space::shared)) {
+  for (ptx::VariableId id : shared_variables(module, code)) {
     const ptx::Variable& variable = module.variables[id.value];
     if (variable.size_bytes() == 0) {
       dynamic_align = std::max<uint64_t>(dynamic_align, variable.align_bytes());

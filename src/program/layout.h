@@ -17,7 +17,8 @@ uint64_t align_up(uint64_t value, uint64_t step);
 // The parameter block of a kernel: fills Program::parameters and parameter_bytes.
 void lay_out_parameters(const ptx::Module& module, ptx::FunctionId kernel, Program& program);
 
-// The shared variables that the code names.
+// The shared variables that the code names, and all of its functions: ptxas counts those, used or
+// not, and of the others only the used ones.
 void lay_out_shared(const ptx::Module& module, const FlatCode& code, Program& program);
 
 // The constant bank of a module: every `.const` variable in order of declaration. Returns its size.

@@ -67,7 +67,7 @@ void Lexer::skip_line_comment() {
 }
 
 void Lexer::skip_block_comment() {
-  const char* start = at_;
+  const Token opening = token(TokenKind::broken, at_, at_ + 2);
   for (at_ += 2; at_ != end_; ++at_) {
     if (*at_ == '\n') {
       ++line_;
@@ -77,21 +77,17 @@ void Lexer::skip_block_comment() {
       return;
     }
   }
-  broken_comment_ = start;
+  broken_comment_ = opening;
 }
 
 Token Lexer::token(TokenKind kind, const char* start, const char* stop) const {
-  const auto column = start < line_start_ ? 1 : static_cast<uint32_t>(start - line_start_) + 1;
-  return {kind, view(start, stop), line_, column};
+  return {kind, view(start, stop), line_, static_cast<uint32_t>(start - line_start_) + 1};
 }
 
 Token Lexer::next() {
   skip_blanks();
   const char* start = at_;
-  if (broken_comment_ != nullptr) {
-    start = std::exchange(broken_comment_, nullptr);
-    return token(TokenKind::broken, start, start + 2);
-  }
+  if (broken_comment_.kind == TokenKind::broken) return std::exchange(broken_comment_, {});
   if (at_ == end_) return token(TokenKind::end, at_, at_);
   if (is(*at_, kNameStart)) return name(start);
   if (begins_dot_word()) return dot_word(start);
@@ -116,7 +112,9 @@ Token Lexer::dot_word(const char* start) {
     if (!qualifies && !ratio) break;
     at_ = skip_while(at_ + (qualifies ? 2 : 1), end_, kNamePart);
   }
-  return token(TokenKind::dot_word, start + 1, at_);
+  Token word = token(TokenKind::dot_word, start, at_);
+  word.text.remove_prefix(1);
+  return word;
 }
 
 // Integers, `0f3F800000`, `1.`, `1.5e-3`: what the characters mean is parse_number's matter.
@@ -137,7 +135,9 @@ Token Lexer::string(const char* start) {
     if (*at_ == '\\' && end_ - at_ > 1) {
       ++at_;
     } else if (*at_ == '"') {
-      return token(TokenKind::string, start + 1, at_++);
+      Token whole = token(TokenKind::string, start, at_++);
+      whole.text.remove_prefix(1);
+      return whole;
     }
   }
   return token(TokenKind::broken, start, at_);
@@ -176,6 +176,12 @@ bool Lexer::comes(char c) {
   return at_ != end_ && *at_ == c;
 }
 
+bool Lexer::line_goes_on() const {
+  const char* at = at_;
+  while (at != end_ && (*at == ' ' || *at == '\t')) ++at;
+  return at != end_ && std::string_view("\r\n}/").find(*at) == std::string_view::npos;
+}
+
 // Free text of an intermediate source, to before the last character of the word that ends it.
 void Lexer::skip_here_text() {
   const size_t found = view(at_, end_).find(kHereEnds);
@@ -187,7 +193,7 @@ void Lexer::skip_here_text() {
   }
 }
 
-std::string_view Lexer::raw_block() {
+std::optional<std::string_view> Lexer::raw_block() {
   const char* start = at_;
   int depth = 1;
   for (; at_ != end_; ++at_) {
@@ -202,7 +208,7 @@ std::string_view Lexer::raw_block() {
       return view(start, at_++);
     }
   }
-  return view(start, at_);
+  return std::nullopt;
 }
 
 }  // namespace lw::ptx

@@ -4,6 +4,7 @@
 // PTX ISA, chapter Syntax. Text is never copied: tokens are views.
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace lw::ptx {
@@ -43,13 +44,15 @@ class Lexer {
 
   // Whether the next character that is no blank is `c`; skips the blanks before it.
   bool comes(char c);
+  // Whether more stands behind on the same line than braces that close something, or a comment.
+  bool line_goes_on() const;
   // Whether `c` follows at once, with nothing between.
   bool touches(char c) const { return at_ != end_ && *at_ == c; }
 
-  // From here to the matching `}`, which is consumed too; the view is without it. Strings and
-  // comments are not looked into: sections of debug data hold none. Free text between
-  // `.source_begin` and `.source_end` is passed over.
-  std::string_view raw_block();
+  // From here to the matching `}`, which is consumed too; the view is without it. Nothing if there
+  // is none. Strings and comments are not looked into: sections of debug data hold none. Free text
+  // between `.source_begin` and `.source_end` is passed over.
+  std::optional<std::string_view> raw_block();
 
  private:
   bool begins_dot_word() const;
@@ -67,7 +70,7 @@ class Lexer {
   const char* at_;
   const char* end_;
   const char* line_start_;
-  const char* broken_comment_ = nullptr;
+  Token broken_comment_;  // of kind `broken` once a comment has turned out to have no end
   uint32_t line_ = 1;
 };
 

@@ -5,51 +5,78 @@
 #include <algorithm>
 #include <charconv>
 
+#include "diagnose/words.h"
 #include "ptx/numbers.h"
 #include "ptx/parse/context.h"
 #include "ptx/parse/declarations.h"
 #include "ptx/parse/function_parser.h"
+#include "ptx/parse/recovery.h"
+#include "ptx/verify/targets.h"
 
 namespace lw::ptx {
 namespace {
 
 class ModuleParser {
  public:
-  ModuleParser(Module& module, std::string_view text, diagnose::Emitter& emitter)
-      : module_(module), context_(module, text, emitter), cursor_(context_.cursor) {}
+  ModuleParser(Module& module, std::string_view text)
+      : module_(module), context_(module, text), cursor_(context_.cursor) {}
 
-  bool parse() {
+  bool parse(diagnose::Emitter& emitter) {
     module_.locations.emplace_back();  // 0: unknown
-    if (!header()) return false;
-    while (!cursor_.at_end() && !cursor_.gave_up()) {
-      if (cursor_.accept('}')) {
-        cursor_.fail("a brace closes nothing");
-      } else if (!statement()) {
-        cursor_.skip_declaration();
-      }
+    if (header()) {
+      declarations();
+      join_redeclared();
     }
-    join_redeclared();
-    return !cursor_.failed();
+    cursor_.report(emitter);
+    return cursor_.errors() == 0;
   }
 
  private:
+  void declarations() {
+    while (!cursor_.at_end() && !cursor_.gave_up()) {
+      const Cursor::Mark start = cursor_.mark();
+      if (cursor_.at('}')) {
+        cursor_.fail("a brace closes nothing", "leave it out");
+        cursor_.advance();
+      } else if (!statement()) {
+        skip_declaration(context_, start);
+      }
+    }
+  }
+
   // `.version 9.0` and `.target sm_90a, debug` come first.
   bool header() {
     if (!cursor_.accept_word("version")) {
-      return cursor_.fail_expected("`.version`, with which every PTX text begins");
+      return cursor_.fail_expected("`.version`, with which every PTX text begins",
+                                   "begin with `.version 9.0`, or the one that it was written for");
     }
     if (!version()) return false;
-    if (!cursor_.accept_word("target")) return cursor_.fail_expected("`.target`");
+    if (!cursor_.accept_word("target")) {
+      return cursor_.fail_expected("`.target`", "write `.target sm_90a` behind the version");
+    }
     return target();
   }
 
   bool version() {
     const std::string_view text = cursor_.token().text;
+    const std::string newest = fmt::format("{}.{}", kNewestMajor, kNewestMinor);
     const size_t dot = std::min(text.find('.'), text.size());
     const bool valid =
         version_part(text.substr(0, dot), module_.version_major) &&
         version_part(text.substr(std::min(dot + 1, text.size())), module_.version_minor);
-    if (!valid) return cursor_.fail_expected("a version such as `9.0`");
+    if (!valid) {
+      return cursor_.fail_expected("a version such as `9.0`",
+                                   fmt::format("the last one known here is {}", newest));
+    }
+    if (!is_version(module_.version_major, module_.version_minor)) {
+      const bool newer =
+          module_.version_major > kNewestMajor ||
+          (module_.version_major == kNewestMajor && module_.version_minor > kNewestMinor);
+      return cursor_.fail(
+          newer ? fmt::format("PTX {} is newer than {}, the last version known here", text, newest)
+                : fmt::format("there is no PTX {}", text),
+          fmt::format("write the version that it was made for, up to `{}`", newest));
+    }
     cursor_.advance();
     return true;
   }
@@ -61,22 +88,47 @@ class ModuleParser {
   }
 
   bool target() {
-    do {
-      const std::string_view name = cursor_.expect_name("a target such as `sm_90a`");
-      if (name.empty()) return false;
-      module_.target.emplace_back(name);
-    } while (cursor_.accept(','));
+    const Token name = cursor_.token();
+    if (cursor_.expect_name("a target such as `sm_90a`").empty()) return false;
+    const auto target = parse_target(name.text);
+    if (!target) {
+      return cursor_.fail(name, fmt::format("there is no target `{}`", name.text),
+                          "write an architecture such as `sm_80`, `sm_90a` or `sm_100f`");
+    }
+    const uint32_t version = module_.version_major * 10 + module_.version_minor;
+    if (static_cast<uint32_t>(target->version) > version) {
+      return cursor_.fail(
+          name,
+          fmt::format("PTX {}.{} has no target `{}`", module_.version_major, module_.version_minor,
+                      name.text),
+          fmt::format("it needs `.version {}.{}`", target->version / 10, target->version % 10));
+    }
+    module_.target.emplace_back(name.text);
+    return target_options();
+  }
+
+  bool target_options() {
+    while (cursor_.accept(',')) {
+      const Token word = cursor_.token();
+      if (cursor_.expect_name("an option of the target such as `debug`").empty()) return false;
+      if (!is_target_option(word.text)) {
+        return cursor_.fail(word, fmt::format("`{}` is no option of a target", word.text),
+                            "write `debug`, or one architecture alone");
+      }
+      module_.target.emplace_back(word.text);
+    }
     return true;
   }
 
   bool statement() {
-    if (!cursor_.at_word()) return cursor_.fail_expected("a directive");
+    if (!cursor_.at_word()) return outside();
     const Linkage linkage = parse_linkage();
     const std::string_view word = cursor_.token().text;
     if (word == "entry" || word == "func") return function(linkage, word == "entry");
     if (cursor_.at_word() && space_named(word)) return variables(linkage);
     if (linkage != Linkage::internal) {
-      return cursor_.fail_expected("a function or variable after its linkage");
+      return cursor_.fail_expected("a function or variable after its linkage",
+                                   "write `.entry`, `.func` or a state space such as `.global`");
     }
     if (word == "file") return file();
     if (word == "section") return section();
@@ -84,7 +136,26 @@ class ModuleParser {
     if (word == "pragma") return pragma();
     if (word == "alias") return alias();
     if (word == "address_size") return address_size();
-    return cursor_.fail(fmt::format("`.{}` is not a directive of modules", word));
+    return unknown_directive(word);
+  }
+
+  bool unknown_directive(std::string_view word) {
+    static constexpr std::string_view kKnown[] = {
+        "entry", "func", "visible", "extern", "weak",  "common",      "global",
+        "const", "file", "section", "pragma", "alias", "address_size"};
+    const std::string meant = diagnose::nearest(word, kKnown);
+    const bool once = word == "version" || word == "target";
+    return cursor_.fail(fmt::format("`.{}` is not a directive of modules", word),
+                        once            ? "it stands once, at the begin of the text"
+                        : meant.empty() ? "functions begin with `.entry` or `.func`"
+                                        : fmt::format("write `.{}`", meant));
+  }
+
+  // Between functions, where only directives may be.
+  bool outside() {
+    return cursor_.fail_expected("a directive",
+                                 "functions begin with `.entry` or `.func`, and instructions "
+                                 "stand in their bodies");
   }
 
   Linkage parse_linkage() {
@@ -112,7 +183,9 @@ class ModuleParser {
   bool address_size() {
     cursor_.advance();
     const std::string_view text = cursor_.token().text;
-    if (text != "32" && text != "64") return cursor_.fail_expected("32 or 64");
+    if (text != "32" && text != "64") {
+      return cursor_.fail_expected("32 or 64", "write `.address_size 64`");
+    }
     module_.address_size = text == "32" ? 32 : 64;
     cursor_.advance();
     return true;
@@ -141,7 +214,7 @@ class ModuleParser {
   bool unsigned_number(uint64_t& value) {
     const auto number = parse_number(cursor_.token().text);
     if (cursor_.token().kind != TokenKind::number || !number) {
-      return cursor_.fail_expected("a number");
+      return cursor_.fail_expected("a number", "write `.file 1 \"name.cu\"`");
     }
     value = number->bits;
     cursor_.advance();
@@ -174,8 +247,14 @@ class ModuleParser {
 
   bool section_body(Section section) {
     if (!cursor_.at('{')) return cursor_.fail_expected("`{` after the name of a section");
-    section.body = cursor_.lexer().raw_block();
+    const Token brace = cursor_.token();
+    const auto body = cursor_.lexer().raw_block();
     cursor_.advance();
+    if (!body) {
+      return cursor_.fail(brace, fmt::format("section `{}` has no closing brace", section.name),
+                          "close it with `}`");
+    }
+    section.body = *body;
     module_.order.push_back(
         {Module::TopLevel::Kind::section, static_cast<uint32_t>(module_.sections.size())});
     module_.sections.push_back(std::move(section));
@@ -191,7 +270,7 @@ class ModuleParser {
       module_.pragmas.emplace_back(cursor_.token().text);
       cursor_.advance();
     } while (cursor_.at(','));
-    return cursor_.expect(';', "after a pragma");
+    return cursor_.expect_end("after a pragma");
   }
 
   bool alias() {
@@ -204,7 +283,7 @@ class ModuleParser {
     module_.order.push_back(
         {Module::TopLevel::Kind::alias, static_cast<uint32_t>(module_.aliases.size())});
     module_.aliases.push_back(alias);
-    return cursor_.expect(';', "after an alias");
+    return cursor_.expect_end("after an alias");
   }
 
   bool function_name(FunctionId& id) {
@@ -212,7 +291,9 @@ class ModuleParser {
     if (cursor_.expect_name("the name of a function").empty()) return false;
     const Symbol symbol = context_.globals.find(name.text);
     if (symbol.kind != SymbolKind::function) {
-      return cursor_.fail(name, fmt::format("`{}` is not a function declared before", name.text));
+      return context_.fail_name(name,
+                                fmt::format("`{}` is not a function declared before", name.text),
+                                "declare both functions of an alias above it");
     }
     id = FunctionId(symbol.id);
     return true;
@@ -275,7 +356,7 @@ std::optional<Module> parse(std::string_view text, std::string file_name,
                             diagnose::Emitter& emitter) {
   Module module;
   module.file = std::move(file_name);
-  if (!ModuleParser(module, text, emitter).parse()) return std::nullopt;
+  if (!ModuleParser(module, text).parse(emitter)) return std::nullopt;
   return module;
 }
 

@@ -12,25 +12,6 @@
 namespace lw::ptx {
 namespace {
 
-constexpr uint32_t kNewestMajor = 9;
-constexpr uint32_t kNewestMinor = 5;
-
-void check_header(const Module& module, VerifyReport& report) {
-  const bool newer = module.version_major > kNewestMajor ||
-                     (module.version_major == kNewestMajor && module.version_minor > kNewestMinor);
-  if (newer) {
-    report.at_line(
-        0, fmt::format("PTX {}.{} is newer than {}.{}, the last version known here",
-                       module.version_major, module.version_minor, kNewestMajor, kNewestMinor));
-  }
-  if (module.target.empty() || !parse_target(module.target[0])) {
-    report.at_line(0,
-                   fmt::format("`.target {}` names no architecture",
-                               module.target.empty() ? "" : module.target[0]),
-                   "write one such as `sm_90a`");
-  }
-}
-
 void check_head(const Module& module, const Function& function, VerifyReport& report) {
   const auto is_zero = [](uint32_t value) { return value == 0; };
   const auto zero = [&](const std::vector<uint32_t>& values) {
@@ -71,7 +52,6 @@ void check_function(const Module& module, const Function& function, std::vector<
 
 bool verify(const Module& module, diagnose::Emitter& emitter) {
   VerifyReport report(module, emitter);
-  check_header(module, report);
   std::vector<bool> seen(module.opcodes.size());
   for (const Function& function : module.functions) check_function(module, function, seen, report);
   return report.clean();

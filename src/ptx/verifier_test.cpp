@@ -118,14 +118,16 @@ TEST(Verifier, TargetsAndVersions) {
   for (const std::string target : {"sm_90a", "sm_100", "sm_120a"}) {
     EXPECT_NE(complaint(wait, target), "") << target;
   }
-  EXPECT_EQ(complaint("griddepcontrol.wait;", "sm_90", "7.5"),
-            "`griddepcontrol.wait` needs `.version 7.8`, and the module says 7.5");
+  EXPECT_EQ(complaint("elect.sync %r0|%p0, -1;", "sm_90", "7.8"),
+            "`elect.sync` needs `.version 8.0`, and the module says 7.8");
   EXPECT_EQ(complaint("ld.global.v4.b64 {%rd0, %rd1, %rd2, %rd3}, [%rd4];"),
             "an access of 256 bits is not supported on `.target sm_90a`");
   EXPECT_EQ(complaint("tensormap.replace.tile.rank.shared::cta.b1024.b32 [sm], 1;"), "");
   EXPECT_EQ(complaint("vote.all.pred %p0, %p1;"),
             "`vote.all.pred` is not supported on `sm_70` and later from `.version 6.4` on");
-  EXPECT_EQ(complaint("ret;", "sm_seven"), "`.target sm_seven` names no architecture");
+  EXPECT_EQ(complaint("ret;", "sm_seven"), "there is no target `sm_seven`");
+  EXPECT_EQ(complaint("ret;", "sm_90f"), "there is no target `sm_90f`");
+  EXPECT_EQ(complaint("ret;", "sm_103a", "8.7"), "PTX 8.7 has no target `sm_103a`");
   EXPECT_EQ(complaint("ret;", "sm_90", "12.0"),
             "PTX 12.0 is newer than 9.5, the last version known here");
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "diagnose/words.h"
+
 namespace lw::ptx {
 namespace {
 
@@ -104,6 +106,30 @@ bool takes_token(const Pattern& pattern, std::string_view token) {
   });
 }
 
+std::string nearest_base(std::string_view base) {
+  std::vector<std::string_view> known;
+  for (size_t i = 1; i < static_cast<size_t>(FormId::count); ++i) {
+    known.push_back(pattern_of(static_cast<FormId>(i)).base);
+  }
+  return diagnose::nearest(base, known);
+}
+
+// Among the dot-words of these forms.
+std::string nearest_token(std::span<const FormId> forms, std::string_view token) {
+  std::vector<std::string_view> known;
+  for (FormId form : forms) {
+    for (const Element& element : pattern_of(form).elements) {
+      for (Type type : element.types) known.push_back(name_of(type));
+      for (Mod mod : element.mods) known.push_back(name_of(mod));
+    }
+  }
+  return diagnose::nearest(token, known);
+}
+
+std::string write_instead(std::string_view dot, const std::string& word, std::string otherwise) {
+  return word.empty() ? std::move(otherwise) : fmt::format("write `{}{}`", dot, word);
+}
+
 size_t tokens_taken(const Pattern& pattern, const SplitOpcode& opcode) {
   return static_cast<size_t>(
       std::count_if(opcode.tokens.begin(), opcode.tokens.end(),
@@ -166,9 +192,17 @@ bool has_element(const Pattern& pattern, const Opcode& opcode, int index) {
 
 Mismatch explain_mismatch(const SplitOpcode& opcode) {
   const std::span<const FormId> forms = forms_of_base(opcode.base);
-  if (forms.empty()) return {fmt::format("no instruction is called `{}`", opcode.base), ""};
+  if (forms.empty()) {
+    const char* otherwise = opcode.tokens.empty()
+                                ? "a label ends with `:`, an instruction has a type, as `add.u32`"
+                                : "see the PTX ISA for the instructions that there are";
+    return {fmt::format("no instruction is called `{}`", opcode.base),
+            write_instead("", nearest_base(opcode.base), otherwise)};
+  }
   if (opcode.unknown) {
-    return {fmt::format("`.{}` is neither a type nor a modifier of PTX", *opcode.unknown), ""};
+    return {fmt::format("`.{}` is neither a type nor a modifier of PTX", *opcode.unknown),
+            write_instead(".", nearest_token(forms, *opcode.unknown),
+                          fmt::format("a form is `{}`", syntax_of(forms.front())))};
   }
   const FormId nearest = *std::max_element(forms.begin(), forms.end(), [&](FormId a, FormId b) {
     return tokens_taken(pattern_of(a), opcode) < tokens_taken(pattern_of(b), opcode);

@@ -125,7 +125,8 @@ class ConstantParser {
 
  private:
   bool enter() {
-    return ++depth_ <= kDeepest || cursor_.fail("a constant expression is nested too deeply");
+    return ++depth_ <= kDeepest ||
+           cursor_.fail("a constant expression is nested too deeply", "work it out by hand");
   }
 
   std::optional<Number> conditional_inside() {
@@ -190,8 +191,8 @@ class ConstantParser {
     const auto number = parse_number(token.text);
     if (!number) {
       cursor_.fail(fmt::format("`{}` is not a number of at most 64 bits", token.text),
-                   "floats are `0f` and 8 or `0d` and 16 hexadecimal digits, or decimals with a "
-                   "point");
+                   "write an integer, or a float as `0f` and 8 or `0d` and 16 hexadecimal digits, "
+                   "or a decimal with a point");
       return std::nullopt;
     }
     cursor_.advance();

@@ -24,8 +24,8 @@ struct RegisterRange {
 };
 
 struct Context {
-  Context(Module& result, std::string_view text, diagnose::Emitter& emitter)
-      : module(result), cursor(text, result.file, emitter), opcodes(result) {}
+  Context(Module& result, std::string_view text)
+      : module(result), cursor(text, result.file), opcodes(result) {}
 
   // Innermost scope first: names of the function, then of the module.
   Symbol find(std::string_view name) const {
@@ -33,12 +33,19 @@ struct Context {
     return local.kind != SymbolKind::none ? local : globals.find(name);
   }
 
+  // Complains about a name that has not the meaning it should have, once for each name, and not at
+  // all where a declaration could not be read.
+  bool fail_name(const Token& name, std::string message, std::string hint = "");
+
   Module& module;
   Cursor cursor;
-  SymbolTable globals;  // variables and functions of the module
-  SymbolTable locals;   // registers, variables, parameters and lists of the current function
-  std::vector<RegisterRange> ranges;             // those in scope, innermost last
-  std::vector<std::string_view> register_names;  // of Function::registers, in the text
+  bool lost_global = false;  // a declaration of the module could not be read
+  bool lost_local = false;   // one of the current function
+  SymbolTable globals;       // variables and functions of the module
+  SymbolTable locals;        // registers, variables, parameters and lists of the current function
+  std::vector<RegisterRange> ranges;                // those in scope, innermost last
+  std::vector<std::string_view> register_names;     // of Function::registers, in the text
+  std::vector<std::string_view> doubtful_prefixes;  // of numbered registers, see SymbolKind
   OpcodeTable opcodes;
   std::unordered_map<uint64_t, LocationId> location_at;  // the last `.loc` of each place
   // A function declared before and defined later has two entries: (first, last).

@@ -53,7 +53,8 @@ std::optional<uint32_t> parse_small_number(Cursor& cursor, std::string_view what
   }
   const auto number = parse_number(cursor.token().text);
   if (!number || number->bits > most) {
-    cursor.fail(fmt::format("`{}` is too large for {}", cursor.token().text, what));
+    cursor.fail(fmt::format("`{}` is too large for {}", cursor.token().text, what),
+                fmt::format("write at most {}", most));
     return std::nullopt;
   }
   cursor.advance();
@@ -65,7 +66,8 @@ bool parse_align(Cursor& cursor, uint32_t& align) {
   const auto number = parse_small_number(cursor, "an alignment", 1u << 30);
   if (!number) return false;
   if (!std::has_single_bit(*number)) {
-    return cursor.fail(where, fmt::format("alignment {} is not a power of two", *number));
+    return cursor.fail(where, fmt::format("alignment {} is not a power of two", *number),
+                       fmt::format("write {}", std::bit_ceil(*number)));
   }
   align = *number;
   return true;
@@ -90,7 +92,8 @@ bool parse_pointer(Cursor& cursor, Variable& variable) {
 // The dot-words between the state space and the name.
 bool parse_qualifiers(Cursor& cursor, Variable& variable) {
   while (cursor.at_word()) {
-    const std::string_view word = cursor.token().text;
+    const Token where = cursor.token();
+    const std::string_view word = where.text;
     const auto type = find_type(word);
     const auto vector = vector_named(word);
     cursor.advance();
@@ -105,10 +108,13 @@ bool parse_qualifiers(Cursor& cursor, Variable& variable) {
     } else if (type) {
       variable.type = *type;
     } else {
-      return cursor.fail(fmt::format("`.{}` has no meaning in a declaration", word));
+      return cursor.fail(where, fmt::format("`.{}` has no meaning in a declaration", word),
+                         "between the state space and the name stand `.align`, `.v2` or `.v4`, and "
+                         "the type");
     }
   }
-  return variable.type != Type::none || cursor.fail_expected("a type such as `.b32`");
+  return variable.type != Type::none ||
+         cursor.fail_expected("a type such as `.b32`", "write the type in front of the name");
 }
 
 // `[4][8]`, `[]`.
@@ -116,7 +122,9 @@ bool parse_dimensions(Cursor& cursor, std::vector<uint64_t>& dims) {
   uint64_t elements = 1;
   while (cursor.accept('[')) {
     if (cursor.accept(']')) {
-      if (!dims.empty()) return cursor.fail("only the first dimension may be left open");
+      if (!dims.empty()) {
+        return cursor.fail("only the first dimension may be left open", "write its size");
+      }
       dims.push_back(0);
       continue;
     }
@@ -126,7 +134,8 @@ bool parse_dimensions(Cursor& cursor, std::vector<uint64_t>& dims) {
     const bool is_integer =
         size->literal == Literal::integer || size->literal == Literal::unsigned_integer;
     if (!is_integer || size->bits == 0 || size->bits > kMostElements / elements) {
-      return cursor.fail(where, "an array cannot have this size");
+      return cursor.fail(where, "an array cannot have this size",
+                         "write a number of elements, at least 1");
     }
     elements *= size->bits;
     dims.push_back(size->bits);
@@ -138,7 +147,8 @@ bool parse_initialiser(Context& context, Variable& variable) {
   if (!context.cursor.at('=')) return true;
   if (variable.space != Space::global && variable.space != Space::constant) {
     return context.cursor.fail(
-        fmt::format("`{}` cannot have an initial value in its state space", variable.name));
+        fmt::format("`{}` cannot have an initial value in its state space", variable.name),
+        "only `.global` and `.const` variables have one; store it at the begin of the kernel");
   }
   context.cursor.advance();
   const bool opaque = kind_of(variable.type) == TypeKind::opaque;
@@ -282,8 +292,10 @@ bool parse_attributes(Cursor& cursor, std::vector<std::string>& attributes) {
 bool declare(Context& context, SymbolTable& table, const Token& name, SymbolKind kind,
              uint32_t id) {
   const Symbol before = table.find(name.text);
-  if (before.kind != SymbolKind::none && before.scope == table.depth()) {
-    return context.cursor.fail(name, fmt::format("`{}` is declared twice", name.text));
+  const bool taken = before.kind != SymbolKind::none && before.kind != SymbolKind::doubtful;
+  if (taken && before.scope == table.depth()) {
+    return context.cursor.fail(name, fmt::format("`{}` is declared twice", name.text),
+                               "give one of them another name");
   }
   table.bind(name.text, kind, id);
   return true;
@@ -297,7 +309,7 @@ bool parse_registers(Context& context, Function& function) {
   group.type = head.type;
   group.vector = head.vector;
   return parse_register_names(context, function, group) &&
-         cursor.expect(';', "after the declaration of registers");
+         cursor.expect_end("after the declaration of registers");
 }
 
 bool parse_variables(Context& context, Linkage linkage, SymbolTable& scope_table,
@@ -311,7 +323,7 @@ bool parse_variables(Context& context, Linkage linkage, SymbolTable& scope_table
   cursor.advance();
   return parse_qualifiers(cursor, head) &&
          parse_declarators(context, head, scope_table, declared) &&
-         cursor.expect(';', "after the declaration");
+         cursor.expect_end("after the declaration");
 }
 
 bool parse_parameters(Context& context, Function* bind, std::vector<VariableId>& ids,
@@ -329,7 +341,7 @@ bool parse_parameters(Context& context, Function* bind, std::vector<VariableId>&
       context.module.variables.push_back(std::move(parameter));
     }
   } while (cursor.accept(','));
-  return cursor.expect(')', "after the parameters");
+  return cursor.expect(')', "after the parameters", "separate parameters with `,`");
 }
 
 std::optional<RegisterId> find_register(Context& context, Function& function,

@@ -4,6 +4,7 @@
 
 #include "ptx/numbers.h"
 #include "ptx/parse/declarations.h"
+#include "ptx/parse/recovery.h"
 
 namespace lw::ptx {
 namespace {
@@ -20,17 +21,23 @@ bool FunctionParser::parse(bool entry, Linkage linkage) {
   context_.locals.open();
   context_.ranges.clear();
   context_.register_names.clear();
+  context_.doubtful_prefixes.clear();
+  context_.lost_local = false;
   function_.linkage = linkage;
-  if (!header(entry)) return false;
-  if (cursor_.at('{')) {
-    function_.defined = true;
-    cursor_.advance();
-    if (!body()) return false;
-  } else if (!cursor_.expect(';', "or a body in braces after the head of a function")) {
-    return false;
+  const bool valid = header(entry) && body_or_end();
+  context_.locals.clear();
+  if (valid) context_.module.functions[id_.value] = std::move(function_);
+  return valid;
+}
+
+bool FunctionParser::body_or_end() {
+  if (begins_body(cursor_) && cursor_.first_on_line()) {
+    cursor_.fail_expected("`{` before the body of a function", "write `{` in front of it");
+  } else if (!cursor_.accept('{')) {
+    return cursor_.expect_end("or a body in braces after the head of a function");
   }
-  context_.module.functions[id_.value] = std::move(function_);
-  return true;
+  function_.defined = true;
+  return body();
 }
 
 // Header -----------------------------------------------------------------------------------------
@@ -59,11 +66,13 @@ bool FunctionParser::declare_function(const Token& name) {
   if (before.kind == SymbolKind::function) {
     const Function& first = context_.module.functions[before.id];
     if (first.entry != function_.entry || first.defined) {
-      return cursor_.fail(name, fmt::format("`{}` is defined already", name.text));
+      return cursor_.fail(name, fmt::format("`{}` is defined already", name.text),
+                          "give one of them another name");
     }
     context_.redeclared.emplace_back(FunctionId(before.id), id_);
-  } else if (before.kind != SymbolKind::none) {
-    return cursor_.fail(name, fmt::format("`{}` is declared twice", name.text));
+  } else if (before.kind != SymbolKind::none && before.kind != SymbolKind::doubtful) {
+    return cursor_.fail(name, fmt::format("`{}` is declared twice", name.text),
+                        "give one of them another name");
   }
   context_.globals.bind(name.text, SymbolKind::function, id_.value);
   context_.module.order.push_back({Module::TopLevel::Kind::function, id_.value});
@@ -75,21 +84,17 @@ bool FunctionParser::declare_function(const Token& name) {
 }
 
 bool FunctionParser::directives() {
-  while (cursor_.at_word()) {
-    const std::string_view word = cursor_.token().text;
-    const Token where = cursor_.token();
+  while (cursor_.at_word() && !begins_body(cursor_) && !begins_declaration(cursor_)) {
+    const Token word = cursor_.token();
     cursor_.advance();
-    if (!directive(word)) {
-      if (!cursor_.failed())
-        cursor_.fail(where, fmt::format("`.{}` is not a directive here", word));
-      return false;
-    }
+    if (!directive(word)) return false;
   }
   return true;
 }
 
-bool FunctionParser::directive(std::string_view word) {
+bool FunctionParser::directive(const Token& where) {
   Function& f = function_;
+  const std::string_view word = where.text;
   if (word == "maxntid") return numbers(f.max_threads, 3);
   if (word == "reqntid") return numbers(f.required_threads, 3);
   if (word == "reqnctapercluster") return numbers(f.required_cluster, 3);
@@ -103,7 +108,7 @@ bool FunctionParser::directive(std::string_view word) {
     if (cursor_.token().kind != TokenKind::string) return cursor_.fail_expected("a string");
     f.pragmas.emplace_back(cursor_.token().text);
     cursor_.advance();
-    return cursor_.expect(';', "after a pragma");
+    return cursor_.expect_end("after a pragma");
   }
   if (word == "language") return languages();
   if (word == "abi_preserve" || word == "abi_preserve_control" || word == "maxnctapersm" ||
@@ -113,7 +118,8 @@ bool FunctionParser::directive(std::string_view word) {
     f.other_directives.push_back(fmt::format(".{} {}", word, count));
     return true;
   }
-  return cursor_.fail(fmt::format("`.{}` is not a directive of functions", word));
+  return cursor_.fail(where, fmt::format("`.{}` is not a directive of functions", word),
+                      "directives such as `.maxntid 128` stand between the parameters and `{`");
 }
 
 // `.language "cuda c++", 7`
@@ -134,7 +140,9 @@ bool FunctionParser::languages() {
 bool FunctionParser::number(uint32_t& value) {
   const auto parsed =
       cursor_.token().kind == TokenKind::number ? parse_number(cursor_.token().text) : std::nullopt;
-  if (!parsed || parsed->bits > UINT32_MAX) return cursor_.fail_expected("a number");
+  if (!parsed || parsed->bits > UINT32_MAX) {
+    return cursor_.fail_expected("a number", "write an integer of at most 32 bits");
+  }
   value = static_cast<uint32_t>(parsed->bits);
   cursor_.advance();
   return true;
@@ -143,7 +151,10 @@ bool FunctionParser::number(uint32_t& value) {
 bool FunctionParser::numbers(std::vector<uint32_t>& values, size_t most) {
   values.clear();
   do {
-    if (values.size() == most) return cursor_.fail(fmt::format("at most {} numbers", most));
+    if (values.size() == most) {
+      return cursor_.fail(fmt::format("at most {} numbers stand here", most),
+                          "leave the others out");
+    }
     if (!number(values.emplace_back())) return false;
   } while (cursor_.accept(','));
   return true;
@@ -152,20 +163,41 @@ bool FunctionParser::numbers(std::vector<uint32_t>& values, size_t most) {
 // Body -------------------------------------------------------------------------------------------
 
 bool FunctionParser::body() {
-  scopes_.push_back({{}, 0, 0, 0});
+  scopes_.emplace_back();
   while (!scopes_.empty()) {
-    if (cursor_.at_end()) {
-      return cursor_.fail(fmt::format("`{}` has no closing brace", function_.name));
-    }
     if (cursor_.gave_up()) return false;
+    if (cursor_.at_end() || at_declaration()) {
+      never_closed();
+      return true;
+    }
     statement();
   }
   return true;
 }
 
+void FunctionParser::never_closed() {
+  cursor_.fail(fmt::format("`{}` has no closing brace", function_.name),
+               cursor_.at_end() ? "close its body with `}`"
+                                : "close its body with `}` before this declaration");
+  context_.lost_local = true;  // labels may stand in the missing part, or in another scope
+  while (!scopes_.empty()) leave_scope();
+}
+
+// A declaration of the module: the body it stands in has lost its end.
+bool FunctionParser::at_declaration() {
+  if (begins_declaration(cursor_)) return true;
+  if (!cursor_.at_word("extern")) return false;
+  const Cursor::Mark here = cursor_.mark();
+  cursor_.advance();
+  const bool is_function = cursor_.at_word("func") || cursor_.at_word("entry");
+  cursor_.reset(here);
+  return is_function;
+}
+
 void FunctionParser::statement() {
   if (cursor_.at('{')) return open_scope();
-  if (cursor_.at('}')) return close_scope();
+  if (cursor_.at('}')) return closes_too_early() ? cursor_.advance() : close_scope();
+  const Cursor::Mark start = cursor_.mark();
   const size_t operands = function_.operands.size();
   bool valid = false;
   if (cursor_.at_name()) {
@@ -178,12 +210,26 @@ void FunctionParser::statement() {
   } else if (cursor_.at_word()) {
     valid = directive_in_body();
   } else {
-    cursor_.fail_expected("an instruction, a label or a directive");
+    cursor_.fail_expected("an instruction, a label or a directive",
+                          "a statement begins with a name, `@` or `.`, and ends with `;`");
   }
   if (valid) return;
   function_.operands.resize(std::min(operands, function_.operands.size()));
   while (!pending_.empty() && pending_.back().operand >= operands) pending_.pop_back();
-  cursor_.skip_statement();
+  skip_statement(context_, start);
+}
+
+// Whether statements follow the brace that closes the body: then it is one too many, and is passed.
+bool FunctionParser::closes_too_early() {
+  if (scopes_.size() > 1) return false;
+  const Cursor::Mark brace = cursor_.mark();
+  cursor_.advance();
+  const bool goes_on = begins_body(cursor_);
+  cursor_.reset(brace);
+  if (!goes_on) return false;
+  cursor_.fail(fmt::format("a brace closes `{}`, and instructions follow it", function_.name),
+               "leave it out, or open a scope for it");
+  return true;
 }
 
 bool FunctionParser::guarded() {
@@ -192,24 +238,33 @@ bool FunctionParser::guarded() {
   OperandParser operands(context_, function_, pending_);
   if (!operands.parse_guard(result)) return false;
   const Token first = cursor_.token();
-  if (first.kind != TokenKind::name) return cursor_.fail_expected("an instruction");
+  if (first.kind != TokenKind::name) {
+    return cursor_.fail_expected("an instruction behind its guard", "write `@p bra DONE;`");
+  }
   return instruction(result, first);
 }
 
 // With the opcode's first name as the current token, and nothing behind it read yet.
 bool FunctionParser::instruction(Instruction& result, const Token& first) {
-  const Lexer::Opcode opcode = cursor_.lexer().rest_of_opcode(first);
-  cursor_.advance();
+  const Lexer::Opcode opcode = cursor_.take_opcode();
   OpcodeTable::Entry& entry = context_.opcodes.intern(opcode.text, opcode.has_blanks);
   if (entry.candidates.empty()) {
+    if (forms_of_base(entry.base).empty()) {  // a label without its colon?
+      context_.locals.bind(first.text, SymbolKind::doubtful, 0);
+    }
     Mismatch mismatch = explain_mismatch(split_opcode(entry.text));
     return cursor_.fail(first, std::move(mismatch.message), std::move(mismatch.hint));
   }
   result.first_operand = static_cast<uint32_t>(function_.operands.size());
   OperandParser operands(context_, function_, pending_);
-  if (!operands.parse_all(entry.base)) return false;
+  const size_t errors = cursor_.errors();
+  const bool valid = operands.parse_all(entry.base) &&
+                     (cursor_.at(';') || cursor_.fail_no_end("after an instruction"));
+  if (!valid) {
+    if (cursor_.errors() != errors) cursor_.add_hint(hint_of(entry));
+    return false;
+  }
   result.operand_count = static_cast<uint16_t>(function_.operands.size() - result.first_operand);
-  if (!cursor_.at(';')) return cursor_.fail_expected("`,` or `;` after an operand");
   if (!choose_form(result, first, entry)) return false;
   cursor_.advance();
   result.line = first.line;
@@ -228,12 +283,16 @@ bool FunctionParser::choose_form(Instruction& result, const Token& first,
     result.opcode = *opcode;
     return true;
   }
+  return cursor_.fail(first, fmt::format("no form of `{}` takes these operands", entry.text),
+                      hint_of(entry));
+}
+
+std::string FunctionParser::hint_of(const OpcodeTable::Entry& entry) {
   std::string forms;
   for (FormId form : entry.candidates) {
     forms += fmt::format("{}`{}`", forms.empty() ? "" : " and ", syntax_of(form));
   }
-  return cursor_.fail(first, fmt::format("no form of `{}` takes these operands", entry.text),
-                      fmt::format("the forms are {}", forms));
+  return fmt::format("the form{} {}", entry.candidates.size() == 1 ? " is" : "s are", forms);
 }
 
 bool FunctionParser::directive_in_body() {
@@ -245,13 +304,15 @@ bool FunctionParser::directive_in_body() {
   }
   if (word == "loc" || word == "loc_intermediate") return location(word != "loc");
   if (word == "pragma") return pragma();
-  if (space_named(word)) return local_variables();
-  return cursor_.fail(fmt::format("`.{}` is not a directive of function bodies", word));
+  if (space_named(word)) return local_variables(Linkage::internal);
+  if (cursor_.accept_word("extern")) return local_variables(Linkage::external);
+  return cursor_.fail(fmt::format("`.{}` is not a directive of function bodies", word),
+                      "declare registers by `.reg` and variables by their state space");
 }
 
-bool FunctionParser::local_variables() {
+bool FunctionParser::local_variables(Linkage linkage) {
   std::vector<VariableId> declared;
-  const bool valid = parse_variables(context_, Linkage::internal, context_.locals, declared);
+  const bool valid = parse_variables(context_, linkage, context_.locals, declared);
   for (VariableId id : declared) function_.items.push_back({Item::Kind::variable, id.value});
   return valid;
 }
@@ -265,7 +326,7 @@ bool FunctionParser::pragma() {
     function_.body_pragmas.emplace_back(cursor_.token().text);
     cursor_.advance();
   } while (cursor_.at(','));
-  return cursor_.expect(';', "after a pragma");
+  return cursor_.expect_end("after a pragma");
 }
 
 // `.loc 1 20 5, function_name $L__info_string0 + 3, inlined_at 1 40 9`, without a semicolon.
@@ -282,10 +343,12 @@ bool FunctionParser::location(bool intermediate) {
     const Token what = cursor_.token();
     cursor_.advance();
     const bool valid = what.text == "function_name" ? name_offset(place)
-                       : what.text == "inlined_at"  ? inlined_at(place)
-                                                    : cursor_.fail(what,
-                                                                   "expected `function_name` "
-                                                                    "or `inlined_at`");
+                       : what.text == "inlined_at"
+                           ? inlined_at(place)
+                           : cursor_.fail(what,
+                                          "expected `function_name` "
+                                          "or `inlined_at`",
+                                          "write `.loc 1 20 5`, without a comma behind");
     if (!valid) return false;
   }
   const LocationId id = add_location(std::move(place));

@@ -24,19 +24,24 @@ class FunctionParser {
   bool header(bool entry);
   bool declare_function(const Token& name);
   bool directives();
-  bool directive(std::string_view word);
+  bool directive(const Token& where);
   bool numbers(std::vector<uint32_t>& values, size_t most);
   bool number(uint32_t& value);
   bool languages();
 
   // Body.
+  bool body_or_end();
   bool body();
+  bool at_declaration();
+  void never_closed();
   void statement();
+  bool closes_too_early();
   bool guarded();
   bool directive_in_body();
   bool instruction(Instruction& result, const Token& first);
   bool choose_form(Instruction& result, const Token& first, OpcodeTable::Entry& entry);
-  bool local_variables();
+  static std::string hint_of(const OpcodeTable::Entry& entry);
+  bool local_variables(Linkage linkage);
   bool location(bool intermediate);
   bool inlined_at(Location& location);
   bool name_offset(Location& location);
@@ -52,6 +57,7 @@ class FunctionParser {
   bool call_prototype(TargetList& list);
   void open_scope();
   void close_scope();
+  void leave_scope();
 
   struct Scope {
     std::unordered_map<std::string_view, uint32_t> labels;

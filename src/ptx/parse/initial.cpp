@@ -133,7 +133,8 @@ class InitialParser {
     if (name.empty()) return false;
     const Symbol symbol = context_.find(name);
     if (symbol.kind != SymbolKind::variable && symbol.kind != SymbolKind::function) {
-      return cursor_.fail(where, fmt::format("`{}` is not declared", name));
+      return context_.fail_name(where, fmt::format("`{}` is not declared", name),
+                                "declare the variable or function above");
     }
     const bool is_function = symbol.kind == SymbolKind::function;
     initial.kind = is_function ? Initial::Kind::function : Initial::Kind::variable;

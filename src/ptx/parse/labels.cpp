@@ -6,6 +6,11 @@
 // Labels, target lists and scopes of a function body.
 
 namespace lw::ptx {
+namespace {
+
+constexpr const char* kOtherName = "give one of them another name";
+
+}  // namespace
 
 void FunctionParser::open_scope() {
   cursor_.advance();
@@ -15,6 +20,11 @@ void FunctionParser::open_scope() {
 }
 
 void FunctionParser::close_scope() {
+  leave_scope();
+  cursor_.advance();
+}
+
+void FunctionParser::leave_scope() {
   const bool outermost = scopes_.size() == 1;
   const Scope& scope = scopes_.back();
   // Names that this scope does not know wait for the one around it.
@@ -29,7 +39,6 @@ void FunctionParser::close_scope() {
     function_.items.push_back({Item::Kind::close_scope, 0});
     context_.locals.close();
   }
-  cursor_.advance();
 }
 
 void FunctionParser::settle(const PendingName& pending, bool last) {
@@ -39,8 +48,9 @@ void FunctionParser::settle(const PendingName& pending, bool last) {
   if (found != labels.end()) {
     operand.id = found->second;
   } else if (last) {
-    cursor_.fail(pending.name,
-                 fmt::format("no label `{}` in `{}`", pending.name.text, function_.name));
+    context_.fail_name(
+        pending.name, fmt::format("no label `{}` in `{}`", pending.name.text, function_.name),
+        fmt::format("a label stands before an instruction, as in `{}:`", pending.name.text));
   } else {
     pending_.push_back(pending);
   }
@@ -55,8 +65,8 @@ void FunctionParser::settle_targets(const Scope& scope, bool last) {
     if (found != scope.labels.end()) {
       function_.targets[target.list].ids[target.index] = found->second;
     } else if (last) {
-      cursor_.fail(target.name,
-                   fmt::format("no label `{}` in `{}`", target.name.text, function_.name));
+      context_.fail_name(target.name,
+                         fmt::format("no label `{}` in `{}`", target.name.text, function_.name));
     } else {
       pending_targets_.push_back(target);
     }
@@ -71,12 +81,14 @@ bool FunctionParser::label(const Token& name) {
     return target_list(name);
   }
   const Symbol other = context_.locals.find(name.text);
-  if (other.kind != SymbolKind::none && other.scope == context_.locals.depth()) {
-    return cursor_.fail(name, fmt::format("`{}` is declared twice", name.text));
+  const bool taken = other.kind != SymbolKind::none && other.kind != SymbolKind::doubtful;
+  if (taken && other.scope == context_.locals.depth()) {
+    return cursor_.fail(name, fmt::format("`{}` is declared twice", name.text), kOtherName);
   }
   const auto index = static_cast<uint32_t>(function_.labels.size());
   if (!scopes_.back().labels.emplace(name.text, index).second) {
-    return cursor_.fail(name, fmt::format("label `{}` stands twice in one scope", name.text));
+    return cursor_.fail(name, fmt::format("label `{}` stands twice in one scope", name.text),
+                        kOtherName);
   }
   function_.labels.push_back(
       {std::string(name.text), static_cast<uint32_t>(function_.instructions.size())});
@@ -100,7 +112,7 @@ bool FunctionParser::target_list(const Token& name) {
                     : word == "calltargets" ? Item::Kind::call_targets
                                             : Item::Kind::call_prototype;
   function_.items.push_back({kind, index});
-  return valid && cursor_.expect(';', "after a target list");
+  return valid && cursor_.expect_end("after a target list");
 }
 
 bool FunctionParser::branch_targets(TargetList& list) {
@@ -120,7 +132,8 @@ bool FunctionParser::call_targets(TargetList& list) {
     if (cursor_.expect_name("a function").empty()) return false;
     const Symbol symbol = context_.find(name.text);
     if (symbol.kind != SymbolKind::function) {
-      return cursor_.fail(name, fmt::format("`{}` is not a function declared before", name.text));
+      return context_.fail_name(name,
+                                fmt::format("`{}` is not a function declared before", name.text));
     }
     list.ids.push_back(symbol.id);
   } while (cursor_.accept(','));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ptx/forms/match.h"
 #include "ptx/parse/constant.h"
 #include "ptx/parse/declarations.h"
 
@@ -30,6 +31,7 @@ bool is_list_operand(std::string_view base, size_t index) { return base == "brx"
 
 bool OperandParser::parse_all(std::string_view base) {
   if (cursor_.at(';')) return true;
+  if (cursor_.at('}') || cursor_.at_end()) return cursor_.fail_no_end("after an instruction");
   if (base == "call") return call();
   const size_t first = function_.operands.size();
   do {
@@ -56,7 +58,8 @@ bool OperandParser::parse_guard(Instruction& instruction) {
   Operand guard;
   if (!resolve(name, guard)) return false;
   if (guard.kind != OperandKind::reg) {
-    return cursor_.fail(name, fmt::format("`{}` is not a predicate register", name.text));
+    return cursor_.fail(name, fmt::format("`{}` is not a predicate register", name.text),
+                        "guard by a predicate that `setp` has set");
   }
   instruction.guard = guard.reg();
   return true;
@@ -141,9 +144,12 @@ bool OperandParser::resolve(const Token& name, Operand& result) {
     case SymbolKind::list:
       result.kind = OperandKind::list;
       return true;
-    default:
-      return unknown(name, result);
+    case SymbolKind::doubtful:
+      return false;
+    case SymbolKind::none:
+      break;
   }
+  return unknown(name, result);
 }
 
 // Not bound yet: a register of a range, or a special register.
@@ -158,14 +164,32 @@ bool OperandParser::unknown(const Token& name, Operand& result) {
     result.id = static_cast<uint32_t>(*found);
     return true;
   }
-  for (const RegisterRange& range : context_.ranges) {
-    if (is_numbered(name.text, range.prefix)) {
-      return cursor_.fail(name, fmt::format("`{}` is not declared", name.text),
-                          fmt::format("the declaration `{}<{}>` ends at `{}{}`", range.prefix,
-                                      range.count, range.prefix, range.count - 1));
-    }
+  return undeclared(name);
+}
+
+// Registers that are numbered alike are complained about once.
+bool OperandParser::undeclared(const Token& name) {
+  for (std::string_view prefix : context_.doubtful_prefixes) {
+    if (is_numbered(name.text, prefix)) return false;
   }
-  return cursor_.fail(name, fmt::format("`{}` is not declared", name.text));
+  if (cursor_.lexer().touches('.') && !forms_of_base(name.text).empty()) {
+    return cursor_.fail(name,
+                        fmt::format("expected an operand, found the instruction `{}`", name.text),
+                        "end the statement before it with `;`");
+  }
+  std::string hint = "declare a register, variable or parameter of this name first";
+  bool in_range = name.text[0] == '%';
+  for (const RegisterRange& range : context_.ranges) {
+    if (!is_numbered(name.text, range.prefix)) continue;
+    in_range = true;
+    hint = fmt::format("`{0}<{1}>` declares {1} registers, numbered from 0", range.prefix,
+                       range.count);
+  }
+  const size_t prefix = name.text.find_last_not_of("0123456789") + 1;
+  if (in_range && prefix < name.text.size()) {
+    context_.doubtful_prefixes.push_back(name.text.substr(0, prefix));
+  }
+  return context_.fail_name(name, fmt::format("`{}` is not declared", name.text), std::move(hint));
 }
 
 bool OperandParser::label(Operand& result) {
@@ -182,7 +206,7 @@ bool OperandParser::target_list(Operand& result) {
   if (cursor_.expect_name("the name of a target list").empty()) return false;
   const Symbol symbol = context_.locals.find(name.text);
   if (symbol.kind != SymbolKind::list) {
-    return cursor_.fail(name, fmt::format("no target list `{}` stands above", name.text));
+    return context_.fail_name(name, fmt::format("no target list `{}` stands above", name.text));
   }
   result.kind = OperandKind::list;
   result.id = symbol.id;
@@ -195,7 +219,10 @@ bool OperandParser::special(const Token& name, Operand& result) {
   const std::string_view dotted(name.text.data(),
                                 name.text.size() + 1 + cursor_.token().text.size());
   const auto found = find_special_register(dotted);
-  if (!found) return cursor_.fail(name, fmt::format("`{}` is not declared", dotted));
+  if (!found) {
+    return cursor_.fail(name, fmt::format("`{}` is not declared", dotted),
+                        "it is no special register of PTX either");
+  }
   cursor_.advance();
   result.kind = OperandKind::special;
   result.id = static_cast<uint32_t>(*found);

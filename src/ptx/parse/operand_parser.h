@@ -35,6 +35,7 @@ class OperandParser {
   bool named(Operand& result);
   bool resolve(const Token& name, Operand& result);
   bool unknown(const Token& name, Operand& result);
+  bool undeclared(const Token& name);
   bool label(Operand& result);
   bool target_list(Operand& result);
   bool special(const Token& name, Operand& result);

@@ -8,7 +8,8 @@
 
 namespace lw::ptx {
 
-enum class SymbolKind : uint8_t { none, reg, variable, function, list, range };
+// `doubtful`: a name that a mistake hides, or that has been complained about.
+enum class SymbolKind : uint8_t { none, reg, variable, function, list, doubtful };
 
 struct Symbol {
   SymbolKind kind = SymbolKind::none;

@@ -51,10 +51,11 @@ void InstructionVerifier::check(const Instruction& instruction) {
 void InstructionVerifier::check_guard() {
   if (!instruction_->guarded) return;
   const Register& guard = function_.registers[instruction_->guard.value];
-  if (guard.type == Type::pred) return;
+  if (guard.type == Type::pred || complained_of(guard)) return;
   report_.at(
       function_, *instruction_,
-      fmt::format("guard `{}` is declared `.{}`, not `.pred`", guard.name, name_of(guard.type)));
+      fmt::format("guard `{}` is declared `.{}`, not `.pred`", guard.name, name_of(guard.type)),
+      "guard by a predicate that `setp` has set");
 }
 
 void InstructionVerifier::check_operands(const Binding& binding) {
@@ -172,8 +173,8 @@ void InstructionVerifier::check_register(const OperandSpec& spec, Type type, con
   const bool fragment = spec.length >= Length::fragment_mn && spec.length <= Length::fragment;
   const Type wanted = fragment && bits_of(type) < 32 ? Type::b32 : type;
   if (register_fits(reg.type, wanted, spec.width)) return;
-  complain(operand, number, fmt::format("is declared `.{}`", name_of(reg.type)),
-           fmt::format("`{}` takes {} here", opcode_->text, describe(wanted, spec.width)));
+  complain_once(reg, operand, number, fmt::format("is declared `.{}`", name_of(reg.type)),
+                fmt::format("`{}` takes {} here", opcode_->text, describe(wanted, spec.width)));
 }
 
 void InstructionVerifier::check_immediate(const OperandSpec& spec, Type type,
@@ -236,8 +237,10 @@ void InstructionVerifier::check_parts(const OperandSpec& spec, const Operand& op
     if (element.kind != OperandKind::reg) continue;
     const Register& reg = function_.registers[element.id];
     if (bits_of(reg.type) == share) continue;
-    complain(element, number,
-             fmt::format("is declared `.{}`, and a part has {} bits", name_of(reg.type), share));
+    complain_once(
+        reg, element, number,
+        fmt::format("is declared `.{}`, and a part has {} bits", name_of(reg.type), share),
+        fmt::format("give parts of {} bits, or another type to the `mov`", share));
   }
 }
 
@@ -265,16 +268,18 @@ void InstructionVerifier::check_base_register(const Operand& operand, size_t num
   const bool integer =
       kind == TypeKind::bits || kind == TypeKind::unsigned_int || kind == TypeKind::signed_int;
   if (!integer) {
-    return complain(
-        operand, number,
-        fmt::format("is declared `.{}`, and an address is an integer", name_of(reg.type)));
+    return complain_once(
+        reg, operand, number,
+        fmt::format("is declared `.{}`, and an address is an integer", name_of(reg.type)),
+        "declare it `.b64`, or `.b32` for shared memory");
   }
   const std::optional<Space> space = only_space(*opcode_);
   const bool generic = !names_space(*opcode_) && !takes_narrow_addresses(*opcode_);
   const bool wide = generic || space == Space::global;
   if (wide && module_.address_size == 64 && bits_of(reg.type) == 32) {
-    complain(operand, number, "has 32 bits, and a global or generic address has 64",
-             generic ? fmt::format("name the state space, as in `{}.shared`", pattern_->base) : "");
+    complain_once(reg, operand, number, "has 32 bits, and a global or generic address has 64",
+                  generic ? fmt::format("name the state space, as in `{}.shared`", pattern_->base)
+                          : "use a register of 64 bits");
   }
 }
 
@@ -338,6 +343,17 @@ bool InstructionVerifier::ends_open(std::string_view what) const {
   if (what != "arguments" || function.params.empty()) return false;
   const Variable& last = module_.variables[function.params.back().value];
   return !last.dims.empty() && last.dims[0] == 0;
+}
+
+void InstructionVerifier::complain_once(const Register& reg, const Operand& operand, size_t number,
+                                        std::string message, std::string hint) {
+  if (!complained_of(reg)) complain(operand, number, std::move(message), std::move(hint));
+}
+
+bool InstructionVerifier::complained_of(const Register& reg) {
+  std::string prefix = reg.name;
+  prefix.resize(prefix.find_last_not_of("0123456789") + 1);
+  return !complained_.emplace(std::move(prefix), reg.type).second;
 }
 
 void InstructionVerifier::complain(const Operand& operand, size_t number, std::string message,

@@ -1,6 +1,10 @@
 #pragma once
 // One instruction against its row of forms.def.
 
+#include <set>
+#include <string>
+#include <utility>
+
 #include "ptx/forms/operands.h"
 #include "ptx/verify/report.h"
 #include "ptx/verify/targets.h"
@@ -38,6 +42,11 @@ class InstructionVerifier {
 
   // `operand 2, "%r1", ...` with the operand as printed.
   void complain(const Operand& operand, size_t number, std::string message, std::string hint = "");
+  // The same of a register whose declaration does not fit. Where it is the declaration that is
+  // wrong, every use is: registers of one type that are numbered alike are complained about once.
+  void complain_once(const Register& reg, const Operand& operand, size_t number,
+                     std::string message, std::string hint = "");
+  bool complained_of(const Register& reg);
 
   const Module& module_;
   const Function& function_;
@@ -46,6 +55,7 @@ class InstructionVerifier {
   const Instruction* instruction_ = nullptr;
   const Opcode* opcode_ = nullptr;
   const Pattern* pattern_ = nullptr;
+  std::set<std::pair<std::string, Type>> complained_;  // prefix and type
 };
 
 }  // namespace lw::ptx

@@ -21,7 +21,7 @@ class VerifyReport {
   bool full() const { return count_ >= kMost; }
 
  private:
-  static constexpr int kMost = 50;
+  static constexpr int kMost = 20;
 
   void emit(diagnose::Diagnostic diagnostic);
 

@@ -2,9 +2,30 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 namespace lw::ptx {
 namespace {
+
+struct Known {
+  int number;
+  int plain;
+  int exact;
+  int family;
+};
+constexpr Known kTargets[] = {
+#define LW_TARGET(number, plain, exact, family) {number, plain, exact, family},
+#include "ptx/targets.def"
+};
+
+// The last minor version of each major one.
+constexpr int kLastMinor[] = {-1, 5, 3, 2, 3, 1, 5, 8, 8, 5};
+
+int version_of(const Target& target) {
+  const auto* found = std::ranges::find(kTargets, target.number, &Known::number);
+  if (found == std::end(kTargets)) return 0;
+  return target.suffix == 'a' ? found->exact : target.suffix == 'f' ? found->family : found->plain;
+}
 
 // sm_101 became sm_110 in PTX 9.0.
 int family_of(int number) { return number == 101 ? 11 : number / 10; }
@@ -29,7 +50,17 @@ std::optional<Target> parse_target(std::string_view name) {
   if (error != std::errc() || end - stop > 1) return std::nullopt;
   if (stop != end) target.suffix = *stop;
   const bool known = target.suffix == ' ' || target.suffix == 'a' || target.suffix == 'f';
-  return known ? std::optional(target) : std::nullopt;
+  target.version = version_of(target);
+  return known && target.version != 0 ? std::optional(target) : std::nullopt;
+}
+
+bool is_target_option(std::string_view word) {
+  return word == "texmode_unified" || word == "texmode_independent" || word == "debug" ||
+         word == "map_f64_to_f32";
+}
+
+bool is_version(uint32_t major, uint32_t minor) {
+  return major < std::size(kLastMinor) && static_cast<int>(minor) <= kLastMinor[major];
 }
 
 bool meets(const Target& target, std::string_view needed) {
