@@ -233,15 +233,34 @@ void retire(const Doing& doing, Block& block, CellMask cells, const std::vector<
 
 }  // namespace
 
+namespace {
+
+// Everything under the cells was written before anything the warp does, by what is remembered.
+bool writers_ordered(const Doing& doing, Block& block, CellMask cells) {
+  if (doing.async_proxy || block.reader_writes()) return false;
+  Shadow& shadow = doing.core.shadow;
+  const Objects& objects = doing.core.objects;
+  if (block.write != kMixed) return is_ordered(doing, objects.key(block.write));
+  const bool shared = doing.space == Space::kShared;
+  Writers& all = shadow.mixed(block);
+  if (shared && (all.ordered & doing.warp.bit) != 0) return true;
+  if (!is_ordered(doing, objects.key(shadow.sole_writer(block, cells)))) return false;
+  ObjectId last = kInitial;
+  for (ObjectId id : all.id) {
+    if (id == last || id == kInitial) continue;
+    if (id < kFirstObject || !is_ordered_for_good(doing, id)) return true;
+    last = id;
+  }
+  if (shared) all.ordered |= doing.warp.bit;
+  return true;
+}
+
+}  // namespace
+
 void read_block(const Doing& doing, Block& block, const Cells& cells) {
   Shadow& shadow = doing.core.shadow;
   if (shadow.is_split(block)) return each_quarter(doing, block, cells, read_block);
-  if (!shadow.reader_writes(block)) {
-    const ObjectId writer = shadow.sole_writer(block, cells.mask);
-    if (!doing.async_proxy && is_ordered(doing, doing.core.objects.key(writer))) {
-      return record_reader(doing, block, cells.mask);
-    }
-  }
+  if (writers_ordered(doing, block, cells.mask)) return record_reader(doing, block, cells.mask);
   std::vector<Touch>& writers = doing.core.writers;
   std::vector<Touch>& readers = doing.core.readers;
   shadow.writers(block, cells.mask, writers);

@@ -11,6 +11,7 @@
 
 #include "order/engine.h"
 #include "order/findings.h"
+#include "order/lanes.h"
 #include "order/publish.h"
 #include "order/shadow.h"
 #include "order/shape.h"

@@ -1,5 +1,5 @@
 // Lanes with addresses of their own, block by block. Each block must be met once per instruction,
-// or its lanes would be compared with each other; lanes that ascend meet each in neighbours.
+// or its lanes would be compared with each other.
 
 #include "base/check.h"
 #include "order/judge.h"
@@ -7,17 +7,6 @@
 
 namespace lw::order {
 namespace {
-
-// The cells of one block that lanes cover.
-struct Cover {
-  CellMask cells = 0;
-  bool injective = true;
-
-  void add(CellMask lane) {
-    injective &= (cells & lane) == 0;
-    cells |= lane;
-  }
-};
 
 // Several lanes of one store at one address: one of them survives, which one is not said (M-18).
 [[gnu::noinline]] void note_if_lanes_differ(const Doing& doing, const Cells& cells) {
@@ -63,32 +52,31 @@ LW_ALWAYS_INLINE Block& block_at(Doing& doing, Region& region, uint64_t base) {
 
 // Lanes of at least a cell.
 template <bool kWrites>
-void touch_wide(Doing& doing, Region& region, const EachShape& shape, LaneMask here) {
-  const CellMask run = shape.bytes >= 128 ? kAllCells : (1u << (shape.bytes >> kCoarse)) - 1;
-  while (here != 0) {
-    const uint64_t block = shape.address[__builtin_ctz(here)] >> kBlockShift;
-    Cover cover;
-    for (; here != 0; here &= here - 1) {
-      const uint64_t address = shape.address[__builtin_ctz(here)];
-      if (address >> kBlockShift != block) break;
-      cover.add(run << (address >> kCoarse & 31));
-    }
-    const Cells cells{block << kBlockShift, kCoarse, cover.cells};
+void touch_wide(Doing& doing, Region& region, const EachShape& shape) {
+  Covers covers;
+  find_covers(shape, covers);
+  for (int i = 0; i < covers.count; ++i) {
+    const Cover& cover = covers.cover[static_cast<size_t>(i)];
+    const Cells cells{cover.base, kCoarse, cover.cells};
     touch<kWrites>(doing, block_at(doing, region, cells.base), cells, cover.injective);
   }
 }
 
 // Lanes of a byte or two: fine blocks.
 template <bool kWrites>
-void touch_narrow(Doing& doing, Region& region, const EachShape& shape, LaneMask here) {
+void touch_narrow(Doing& doing, Region& region, const EachShape& shape) {
   const CellMask run = (1u << shape.bytes) - 1;
-  while (here != 0) {
-    const uint64_t block = shape.address[__builtin_ctz(here)] >> kBlockShift;
+  for (LaneMask rest = shape.lanes; rest != 0;) {
+    const uint64_t block = shape.address[__builtin_ctz(rest)] >> kBlockShift;
     Cover cover[4];
-    for (; here != 0; here &= here - 1) {
+    for (LaneMask here = rest; here != 0; here &= here - 1) {
       const uint64_t address = shape.address[__builtin_ctz(here)];
-      if (address >> kBlockShift != block) break;
-      cover[address >> 5 & 3].add(run << (address & 31));
+      if (address >> kBlockShift != block) continue;
+      rest &= ~(here & -here);
+      Cover& quarter = cover[address >> 5 & 3];
+      const CellMask lane = run << (address & 31);
+      quarter.injective &= (quarter.cells & lane) == 0;
+      quarter.cells |= lane;
     }
     Block& coarse = block_at(doing, region, block << kBlockShift);
     for (int quarter = 0; quarter < 4; ++quarter) {
@@ -100,32 +88,12 @@ void touch_narrow(Doing& doing, Region& region, const EachShape& shape, LaneMask
   }
 }
 
-// The lanes of `rest` in the block of the first of them.
-LaneMask lanes_of_block(const EachShape& shape, LaneMask rest) {
-  const uint64_t block = shape.address[__builtin_ctz(rest)] >> kBlockShift;
-  LaneMask here = 0;
-  for (int lane = 0; lane < kWarpSize; ++lane) {
-    here |= static_cast<LaneMask>(shape.address[lane] >> kBlockShift == block) << lane;
-  }
-  return here & rest;
-}
-
 template <bool kWrites>
-void touch_some(Doing& doing, Region& region, const EachShape& shape, LaneMask here) {
+void touch_all(Doing& doing, Region& region, const EachShape& shape) {
   if (shape.bytes < 4) {
-    touch_narrow<kWrites>(doing, region, shape, here);
+    touch_narrow<kWrites>(doing, region, shape);
   } else {
-    touch_wide<kWrites>(doing, region, shape, here);
-  }
-}
-
-template <bool kWrites>
-void touch_all(Doing& doing, Region& region, const EachShape& shape, const Scan& scan) {
-  if (scan.ascends) return touch_some<kWrites>(doing, region, shape, shape.lanes);
-  for (LaneMask rest = shape.lanes; rest != 0;) {
-    const LaneMask here = lanes_of_block(shape, rest);
-    touch_some<kWrites>(doing, region, shape, here);
-    rest &= ~here;
+    touch_wide<kWrites>(doing, region, shape);
   }
 }
 
@@ -135,9 +103,9 @@ void touch_each(Doing& doing, Region& region, const EachShape& shape, const Scan
                 bool writes) {
   LW_CHECK(scan.aligned, shape.bytes, shape.lanes);
   if (writes) {
-    touch_all<true>(doing, region, shape, scan);
+    touch_all<true>(doing, region, shape);
   } else {
-    touch_all<false>(doing, region, shape, scan);
+    touch_all<false>(doing, region, shape);
   }
 }
 

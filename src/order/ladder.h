@@ -42,7 +42,14 @@ LW_ALWAYS_INLINE bool passes(const Who& who, const ObjectKey& key) {
 template <Space kSpace, class Slow>
 LW_ALWAYS_INLINE void read_fast(const Objects& objects, const Who& who, Block& block,
                                 CellMask cells, Slow slow) {
-  if (block.reader == who.id && (cells & ~block.reader_cells) == 0 && !who.any_lane) return;
+  if (block.reader == who.id && !who.any_lane) {
+    if ((cells & ~block.reader_cells) == 0) return;
+    if (!block.reader_writes() && passes<kSpace>(who, objects.key(block.write))) {
+      block.reader_cells |= cells;
+      return;
+    }
+    return slow();
+  }
   if (block.detail != 0 || !passes<kSpace>(who, objects.key(block.write))) return slow();
   if (block.reader != 0 && block.reader != who.id) {
     const ObjectKey& reader = objects.key(block.reader);

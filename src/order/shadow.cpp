@@ -26,7 +26,7 @@ constexpr auto kBit = [] {
 // In a form that becomes vector compares.
 CellMask cells_equal(const Writers& all, ObjectId id) {
   CellMask same = 0;
-  for (int cell = 0; cell < kCellsPerBlock; ++cell) same |= all[cell] == id ? kBit[cell] : 0;
+  for (int cell = 0; cell < kCellsPerBlock; ++cell) same |= all.id[cell] == id ? kBit[cell] : 0;
   return same;
 }
 
@@ -58,13 +58,13 @@ void Region::make_all_ready() {
 
 Detail& Shadow::detail(Block& block) {
   if (block.detail == 0) block.detail = details_.take();
-  return details_[block.detail];
+  return details_[block.detail_index()];
 }
 
 void Shadow::drop_detail_if_empty(Block& block) {
   if (block.detail == 0) return;
-  const Detail& more = details_[block.detail];
-  if (more.writers != 0 || more.readers != 0 || more.fine != 0 || more.has_writes != 0) return;
+  const Detail& more = details_[block.detail_index()];
+  if (more.writers != 0 || more.readers != 0 || more.fine != 0 || block.reader_writes()) return;
   details_.give(block.detail);
   block.detail = 0;
 }
@@ -75,9 +75,9 @@ void Shadow::writers(const Block& block, CellMask cells, std::vector<Touch>& out
     out.push_back({block.write, cells});
     return;
   }
-  const Writers& all = writers_[details_[block.detail].writers];
+  const Writers& all = writers_[details_[block.detail_index()].writers];
   while (cells != 0) {
-    const ObjectId id = all[__builtin_ctz(cells)];
+    const ObjectId id = all.id[__builtin_ctz(cells)];
     const CellMask same = cells_equal(all, id);
     out.push_back({id, same & cells});
     cells &= ~same;
@@ -88,18 +88,19 @@ void Shadow::set_writer(Block& block, CellMask cells, ObjectId id) {
   if (cells == 0 || block.write == id) return;
   if (cells != kAllCells && block.write != kMixed) {
     const uint32_t index = writers_.take();
-    writers_[index].fill(block.write);
+    writers_[index].id.fill(block.write);
     detail(block).writers = index;
     block.write = kMixed;
   }
   if (cells != kAllCells) {
-    Writers& all = writers_[details_[block.detail].writers];
-    for (CellMask rest = cells; rest != 0; rest &= rest - 1) all[__builtin_ctz(rest)] = id;
-    if (all.front() != id || all.back() != id || cells_equal(all, id) != kAllCells) return;
+    Writers& all = writers_[details_[block.detail_index()].writers];
+    for (CellMask rest = cells; rest != 0; rest &= rest - 1) all.id[__builtin_ctz(rest)] = id;
+    all.ordered = 0;
+    if (all.id.front() != id || all.id.back() != id || cells_equal(all, id) != kAllCells) return;
   }
   if (block.write == kMixed) {
-    writers_.give(details_[block.detail].writers);
-    details_[block.detail].writers = 0;
+    writers_.give(details_[block.detail_index()].writers);
+    details_[block.detail_index()].writers = 0;
     drop_detail_if_empty(block);
   }
   block.write = id;
@@ -110,7 +111,7 @@ void Shadow::readers(const Block& block, std::vector<Touch>& out) const {
   if (block.reader == 0) return;
   expand({block.reader, block.reader_cells}, out);
   if (block.detail == 0) return;
-  for (uint32_t c = details_[block.detail].readers; c != 0; c = chunks_[c].next) {
+  for (uint32_t c = details_[block.detail_index()].readers; c != 0; c = chunks_[c].next) {
     for (uint32_t i = 0; i < chunks_[c].used; ++i) {
       expand({chunks_[c].id[i], chunks_[c].cells[i]}, out);
     }
@@ -124,14 +125,10 @@ void Shadow::expand(Touch entry, std::vector<Touch>& out) const {
   });
 }
 
-bool Shadow::reader_writes(const Block& block) const {
-  return block.detail != 0 && details_[block.detail].has_writes != 0;
-}
-
 ObjectId Shadow::sole_writer(const Block& block, CellMask cells) const {
   if (block.write != kMixed) return block.write;
-  const Writers& all = writers_[details_[block.detail].writers];
-  const ObjectId id = all[__builtin_ctz(cells)];
+  const Writers& all = writers_[details_[block.detail_index()].writers];
+  const ObjectId id = all.id[__builtin_ctz(cells)];
   return (cells & ~cells_equal(all, id)) == 0 ? id : kMixed;
 }
 
@@ -143,15 +140,14 @@ uint32_t Shadow::count_readers(const Detail& more) const {
 
 bool Shadow::is_prune_due(const Block& block) const {
   if (block.detail == 0) return false;
-  const Detail& more = details_[block.detail];
+  const Detail& more = details_[block.detail_index()];
   return more.readers != 0 && count_readers(more) >= more.prune_at;
 }
 
 void Shadow::pruned(Block& block) {
   if (block.detail == 0) return;
-  Detail& more = details_[block.detail];
-  const uint32_t twice = std::min(2 * count_readers(more), 0xffffu);
-  more.prune_at = static_cast<uint16_t>(std::max<uint32_t>(twice, ReaderChunk::kEntries));
+  Detail& more = details_[block.detail_index()];
+  more.prune_at = std::max<uint32_t>(2 * count_readers(more), ReaderChunk::kEntries);
 }
 
 // The reader that comes last comes first: it is the one that will come again.
@@ -162,7 +158,7 @@ bool Shadow::add_to_reader(Block& block, CellMask cells, ObjectId id) {
   }
   if ((cells & ~block.reader_cells) == 0 && holds(block.reader, id)) return true;
   if (block.detail == 0) return false;
-  for (uint32_t c = details_[block.detail].readers; c != 0; c = chunks_[c].next) {
+  for (uint32_t c = details_[block.detail_index()].readers; c != 0; c = chunks_[c].next) {
     for (uint32_t i = 0; i < chunks_[c].used; ++i) {
       if ((cells & ~chunks_[c].cells[i]) == 0 && holds(chunks_[c].id[i], id)) return true;
       if (chunks_[c].id[i] != id) continue;
@@ -177,7 +173,10 @@ bool Shadow::add_to_reader(Block& block, CellMask cells, ObjectId id) {
 
 void Shadow::add_reader(Block& block, CellMask cells, ObjectId id, bool writes) {
   if (cells == 0) return;
-  if (writes) detail(block).has_writes = 1;
+  if (writes) {
+    detail(block);
+    block.detail |= Block::kReaderWrites;
+  }
   if (block.reader == 0) {
     block.reader = id;
     block.reader_cells = cells;
@@ -199,13 +198,13 @@ void Shadow::free_readers(Block& block) {
   block.reader = 0;
   block.reader_cells = 0;
   if (block.detail == 0) return;
-  Detail& more = details_[block.detail];
+  Detail& more = details_[block.detail_index()];
   while (more.readers != 0) {
     const uint32_t next = chunks_[more.readers].next;
     chunks_.give(more.readers);
     more.readers = next;
   }
-  more.has_writes = 0;
+  block.detail &= ~Block::kReaderWrites;
   drop_detail_if_empty(block);
 }
 
@@ -236,13 +235,13 @@ void Shadow::split(Block& block) {
 
 Block& Shadow::fine(Block& block, int quarter) {
   split(block);
-  return fine_[details_[block.detail].fine][quarter];
+  return fine_[details_[block.detail_index()].fine][quarter];
 }
 
 void Shadow::release(Block& block) {
   free_readers(block);
   if (is_split(block)) {
-    Detail& more = details_[block.detail];
+    Detail& more = details_[block.detail_index()];
     for (Block& fine : fine_[more.fine]) release(fine);
     fine_.give(more.fine);
     more.fine = 0;

@@ -33,7 +33,11 @@ struct Block {
   ObjectId write = kInitial;
   ObjectId reader = 0;  // 0: none; then there are no readers in the detail either
   CellMask reader_cells = 0;
-  uint32_t detail = 0;  // index, 0: none
+  uint32_t detail = 0;  // index, 0: none; top bit: some reader entry is a write
+
+  static constexpr uint32_t kReaderWrites = 1u << 31;
+  uint32_t detail_index() const { return detail & ~kReaderWrites; }
+  bool reader_writes() const { return (detail & kReaderWrites) != 0; }
 };
 static_assert(sizeof(Block) == 16);
 
@@ -46,14 +50,16 @@ struct ReaderChunk {
 };
 static_assert(sizeof(ReaderChunk) == 128);
 
-using Writers = std::array<ObjectId, kCellsPerBlock>;
+struct Writers {
+  std::array<ObjectId, kCellsPerBlock> id{};
+  uint32_t ordered = 0;  // in shared memory: all are ordered before these warps (as ObjectKey)
+};
 
 struct Detail {
   uint32_t writers = 0;     // index of Writers, used while Block::write is kMixed
   uint32_t readers = 0;     // first chunk
   uint32_t fine = 0;        // index of the four fine blocks, while Block::write is kSplit
-  uint16_t has_writes = 0;  // some reader entry is a write
-  uint16_t prune_at = ReaderChunk::kEntries;  // so many readers are worth a look at each
+  uint32_t prune_at = ReaderChunk::kEntries;  // so many readers are worth a look at each
 };
 
 // Records of one type named by index; 0 is never handed out.
@@ -150,7 +156,9 @@ class Shadow {
   template <class MayGo>
   bool trim_readers(Block& block, CellMask cells, MayGo may_go);
   void set_readers(Block& block, const std::vector<Touch>& touches, bool has_writes);
-  bool reader_writes(const Block& block) const;
+  bool reader_writes(const Block& block) const { return block.reader_writes(); }
+  // The writers of a block with several.
+  Writers& mixed(const Block& block) { return writers_[details_[block.detail_index()].writers]; }
   // Who wrote all these cells last; kMixed if it was not one.
   ObjectId sole_writer(const Block& block, CellMask cells) const;
   // Are there so many readers that it is time to look for those that can go? After that look,
@@ -199,7 +207,7 @@ template <class MayGo>
 bool Shadow::trim_readers(Block& block, CellMask cells, MayGo may_go) {
   if (block.reader == 0) return true;
   if ((block.reader_cells & cells) != 0 && !may_go(block.reader)) return false;
-  const uint32_t first = block.detail != 0 ? details_[block.detail].readers : 0;
+  const uint32_t first = block.detail != 0 ? details_[block.detail_index()].readers : 0;
   CellMask left = block.reader_cells & ~cells;
   for (uint32_t c = first; c != 0; c = chunks_[c].next) {
     for (uint32_t i = 0; i < chunks_[c].used; ++i) {
@@ -223,9 +231,9 @@ void Shadow::each_id(const Block& block, Visit visit) const {
   visit(block.write);
   if (block.reader != 0) visit(block.reader);
   if (block.detail == 0) return;
-  const Detail& more = details_[block.detail];
+  const Detail& more = details_[block.detail_index()];
   if (more.writers != 0) {
-    for (ObjectId id : writers_[more.writers]) visit(id);
+    for (ObjectId id : writers_[more.writers].id) visit(id);
   }
   for (uint32_t c = more.readers; c != 0; c = chunks_[c].next) {
     for (uint32_t i = 0; i < chunks_[c].used; ++i) visit(chunks_[c].id[i]);

@@ -18,16 +18,6 @@ void copy_addresses(const void* from, LaneMask lanes, EachShape& each) {
   }
 }
 
-bool has_stride(const EachShape& each, uint64_t base, uint64_t stride) {
-  uint64_t wrong = 0;
-  uint64_t expected = base;
-  for (int lane = 0; lane < kWarpSize; ++lane, expected += stride) {
-    const uint64_t active = 0 - static_cast<uint64_t>(each.lanes >> lane & 1);
-    wrong |= (each.address[lane] ^ expected) & active;
-  }
-  return wrong == 0;
-}
-
 }  // namespace
 
 EachShape each_of(const Addresses& at, LaneMask lanes, uint32_t bytes) {
@@ -50,18 +40,6 @@ EachShape each_of(const Addresses& at, LaneMask lanes, uint32_t bytes) {
       break;
   }
   return each;
-}
-
-Row row_of(const EachShape& each) {
-  const int first = __builtin_ctz(each.lanes);
-  const LaneMask rest = each.lanes & (each.lanes - 1);
-  if (rest == 0) return {each.address[first], 0, true};
-  const int second = __builtin_ctz(rest);
-  const auto lanes_between = static_cast<uint64_t>(second - first);
-  uint64_t stride = each.address[second] - each.address[first];
-  if (lanes_between != 1) stride /= lanes_between;
-  const uint64_t base = each.address[first] - static_cast<uint64_t>(first) * stride;
-  return {base, stride, has_stride(each, base, stride)};
 }
 
 Shape Core::shape_of(Warp& warp, OpId op, const EachShape& each, const Row& row) {

@@ -28,12 +28,4 @@ inline Shape affine_shape(uint64_t base, int shift) {
 // The addresses of the lanes that take part; zero for the others.
 EachShape each_of(const Addresses& at, LaneMask lanes, uint32_t bytes);
 
-// Lanes in a row: lane i at base + i * stride, if `regular`; all at one address: stride 0.
-struct Row {
-  uint64_t base = 0;
-  uint64_t stride = 0;
-  bool regular = false;
-};
-Row row_of(const EachShape& each);
-
 }  // namespace lw::order
