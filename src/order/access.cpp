@@ -8,8 +8,9 @@
 namespace lw::order {
 namespace {
 
-Doing doing_of(Core& core, Warp& warp, const Deed& deed, const Shape& shape, ObjectId id,
-               Space space, LaneMask lanes) {
+Doing doing_of(Core& core, Warp& warp, const Deed& deed, const Shape& shape, Space space,
+               LaneMask lanes) {
+  const ObjectId id = core.object(warp, deed, shape);
   Doing doing{core, warp};
   doing.id = id;
   doing.key = warp.key | shape.code;
@@ -20,11 +21,6 @@ Doing doing_of(Core& core, Warp& warp, const Deed& deed, const Shape& shape, Obj
   doing.lanes = lanes;
   doing.serial = ++core.findings.facts().accesses;
   return doing;
-}
-
-Doing doing_of(Core& core, Warp& warp, const Deed& deed, const Shape& shape, Space space,
-               LaneMask lanes) {
-  return doing_of(core, warp, deed, shape, core.object(warp, deed, shape), space, lanes);
 }
 
 Deed deed_of(const Access& access) {
@@ -101,13 +97,8 @@ void Engine::access(Warp& warp, const Access& access) {
   }
   core_->collect_if_due();
   warp.touch(access.lanes);
-  const Shape shape = core_->shape_of(warp, access.op, each, row);
-  const bool lawless = shape.kind == ShapeKind::kEach || shape.kind == ShapeKind::kAffine;
-  const bool in_diary = !core_->options.by_instruction && !writes && !deed.strong && lawless;
-  const ObjectId id = in_diary ? core_->diary_object(warp, access.op, each, shape)
-                               : core_->object(warp, deed, shape);
-  Doing doing = doing_of(*core_, warp, deed, shape, id, access.space, access.lanes);
-  if (in_diary) doing.rows = &each;
+  Doing doing = doing_of(*core_, warp, deed, core_->shape_of(warp, access.op, each, row),
+                         access.space, access.lanes);
   if (core_->story) core_->story->access(doing, each);
   if (deed.strong) forget_overwritten(*core_, warp, access, each);
   touch_each(doing, core_->region(warp, access.space, each.address[__builtin_ctz(each.lanes)]),

@@ -131,8 +131,7 @@ bool is_repeated(const Core& core, ObjectId earlier, ObjectId later) {
   const Object& x = core.objects[earlier];
   const Object& y = core.objects[later];
   const bool async = (key >> 29 & 7) == static_cast<uint64_t>(ShapeKind::kAgent);
-  const bool same_lanes = x.shape != ShapeKind::kDiary;
-  return !async && same_lanes && key == core.objects.key(later).key && x.count < y.count && !x.writes() &&
+  return !async && key == core.objects.key(later).key && x.count < y.count && !x.writes() &&
          !y.writes() && stands_for(y, x);
 }
 

@@ -29,7 +29,7 @@ struct Doing {
   bool strong = false;
   Space space = Space::kShared;
   LaneMask lanes = kAllLanes;
-  const EachShape* rows = nullptr;  // who does it, where the object does not say (ldmatrix: W-5)
+  const EachShape* rows = nullptr;  // ldmatrix: who gave the address of a row (W-5)
   uint64_t serial = 0;              // number of the access, for counting
   // Objects known to be ordered before all lanes of this access, for ranges of many blocks.
   static constexpr int kMemo = 4;

@@ -50,22 +50,6 @@ ObjectId Core::step_object(Warp& warp, const Deed& deed, const Shape& shape) {
   return objects.add(object, warp.key | shape.code);
 }
 
-ObjectId Core::diary_object(Warp& warp, OpId op, const EachShape& each, const Shape& shape) {
-  constexpr uint32_t kCode = shape_code(ShapeKind::kEach, (1u << 29) - 1);
-  const uint32_t mine = owner(op, Kind::kRead, Agent::kLanes, false);
-  ObjectId id = cached_object(warp, mine, kCode);
-  if (id == 0) {
-    Object object = describe(warp, {op}, {});
-    object.component = warp.steps();
-    object.count = warp.count;
-    object.lanes = 0;
-    id = objects.add_diary(object, warp.key | kCode);
-    cached(warp, mine, kCode) = {mine, warp.count, kCode, id};
-  }
-  objects.note(id, shape.kind == ShapeKind::kEach ? shape.base : objects.add_each(each));
-  return id;
-}
-
 ObjectId Core::async_object(Warp& warp, const Deed& deed, const Shape& shape, Component component,
                             uint32_t count) {
   Object object = describe(warp, deed, shape);

@@ -140,9 +140,6 @@ struct Core {
     return id;
   }
   ObjectId step_object(Warp& warp, const Deed& deed, const Shape& shape);
-  // The object of reads in this epoch that follow no simple law (only where instructions are not
-  // told apart).
-  ObjectId diary_object(Warp& warp, OpId op, const EachShape& each, const Shape& shape);
   // An object of an asynchronous operation; its component and count are given.
   ObjectId async_object(Warp& warp, const Deed& deed, const Shape& shape, Component component,
                         uint32_t count);

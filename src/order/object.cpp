@@ -45,29 +45,6 @@ ObjectId Objects::add(const Object& object, uint64_t key) {
   return id;
 }
 
-ObjectId Objects::add_diary(Object object, uint64_t key) {
-  if (free_diaries_.empty()) {
-    free_diaries_.push_back(static_cast<uint32_t>(diaries_.size()));
-    diaries_.emplace_back();
-  }
-  object.shape = ShapeKind::kDiary;
-  object.base = free_diaries_.back();
-  free_diaries_.pop_back();
-  return add(object, key);
-}
-
-void Objects::note(ObjectId diary, uint32_t each) {
-  objects_[diary].lanes |= each_[each].lanes;
-  std::vector<uint32_t>& entries = diaries_[objects_[diary].base];
-  if (!entries.empty() && entries.back() == each) return;
-  entries.push_back(each);
-  // A loop notes the same few again and again.
-  constexpr size_t kWorthALook = 64;
-  if (entries.size() < kWorthALook || (entries.size() & (entries.size() - 1)) != 0) return;
-  std::ranges::sort(entries);
-  entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
-}
-
 uint32_t Objects::add_each(const EachShape& each) {
   uint32_t& slot = each_index_[slot_of(each) % kEachSlots];
   if (slot != 0 && each_[slot - 1] == each) return slot - 1;
@@ -108,11 +85,6 @@ LaneMask Objects::lanes_at(const Object& object, uint64_t address) const {
     case ShapeKind::kAnyLane:
     case ShapeKind::kAgent:
       return object.lanes;
-    case ShapeKind::kDiary: {
-      LaneMask lanes = 0;
-      for (uint32_t each : diaries_[object.base]) lanes |= each_[each].lanes_over(address);
-      return lanes;
-    }
     case ShapeKind::kPermuted:
       return 1u << orders_[object.base].lane_at[address >> object.shift & 31];
     case ShapeKind::kSet:
@@ -146,13 +118,12 @@ void Objects::mark(ObjectId id) {
 
 size_t Objects::bytes() const {
   return objects_.capacity() * sizeof(Object) + keys_.capacity() * sizeof(ObjectKey) +
-         each_.capacity() * sizeof(EachShape) + diaries_.capacity() * sizeof(diaries_[0]) + free_.capacity() * sizeof(ObjectId) +
+         each_.capacity() * sizeof(EachShape) + free_.capacity() * sizeof(ObjectId) +
          each_index_.capacity() * sizeof(uint32_t);
 }
 
 void Objects::sweep() {
   std::vector<bool> each_used(each_.size());
-  std::vector<bool> diary_used(diaries_.size());
   free_.clear();
   for (ObjectId id = kFirstObject; id < objects_.size(); ++id) {
     if (keys_[id].marked == 0) {
@@ -160,19 +131,10 @@ void Objects::sweep() {
       keys_[id] = {};
     } else if (objects_[id].shape == ShapeKind::kEach) {
       each_used[objects_[id].base] = true;
-    } else if (objects_[id].shape == ShapeKind::kDiary) {
-      diary_used[objects_[id].base] = true;
-      for (uint32_t each : diaries_[objects_[id].base]) each_used[each] = true;
     }
     keys_[id].marked = 0;
   }
   live_ = objects_.size() - kFirstObject - free_.size();
-  free_diaries_.clear();
-  for (uint32_t i = 0; i < diaries_.size(); ++i) {
-    if (diary_used[i]) continue;
-    diaries_[i].clear();
-    free_diaries_.push_back(i);
-  }
   free_each_.clear();
   for (uint32_t i = 0; i < each_.size(); ++i) {
     if (!each_used[i]) free_each_.push_back(i);

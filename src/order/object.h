@@ -47,7 +47,6 @@ enum class ShapeKind : uint8_t {
   kAgent,     // an asynchronous operation without lanes
   kSet,       // no access: readers that went over the same cells
   kPermuted,  // as kAffine, but lanes in an order of their own
-  kDiary,    // reads of a warp in one epoch, which lanes where is kept aside
 };
 
 // Of each lane its place in a row, or of each place its lane.
@@ -130,9 +129,6 @@ class Objects {
   Object& operator[](ObjectId id) { return objects_[id]; }
 
   ObjectId add(const Object& object, uint64_t key);
-  // Reads of one epoch that follow no simple law share an object; its diary says who read where.
-  ObjectId add_diary(Object object, uint64_t key);
-  void note(ObjectId diary, uint32_t each);
   // The index of an equal shape that is kept, or of this one, kept from now on.
   uint32_t add_each(const EachShape& each);
   const EachShape& each(uint32_t index) const { return each_[index]; }
@@ -193,8 +189,6 @@ class Objects {
   std::vector<ObjectId> free_;
   std::vector<EachShape> each_;
   std::vector<uint32_t> free_each_;
-  std::vector<std::vector<uint32_t>> diaries_;  // indices of each_
-  std::vector<uint32_t> free_diaries_;
   std::vector<uint32_t> each_index_;  // hash of the addresses to an index + 1, newest wins
   std::unordered_map<LaneMask, uint32_t> masks_;
   struct Order {
