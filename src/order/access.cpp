@@ -51,10 +51,37 @@ void permuted(Core& core, Warp& warp, const Access& access, const EachShape& eac
 [[gnu::noinline]] void read_uniform_slowly(Core& core, Warp& warp, OpId op, LaneMask lanes,
                                            Space space, uint64_t address, uint32_t bytes) {
   core.collect_if_due();
+  warp.touch(lanes);
   const Shape shape = core.uniform_shape(lanes, ShapeKind::kLanes);
   const Doing doing = doing_of(core, warp, {op}, shape, space, lanes);
+  if (!core.options.by_instruction && lanes == kAllLanes) {
+    warp.uniform_reads = {warp.count, doing.id};
+  }
   if (core.story) core.story->access(doing, each_of(Addresses::uniform(address), lanes, bytes));
   touch_range(doing, core.region(warp, space, address), {address, bytes}, false);
+}
+
+// All lanes read one place. Kept free of whatever would save registers.
+template <Space kSpace>
+LW_ALWAYS_INLINE void read_uniform_in(Core& core, Warp& warp, OpId op, LaneMask lanes,
+                                      uint64_t address, uint32_t bytes) {
+  const Warp::Recent& recent = warp.uniform_reads;
+  if (recent.count != warp.count || lanes != kAllLanes || bytes < 4) [[unlikely]]
+    return read_uniform_slowly(core, warp, op, lanes, kSpace, address, bytes);
+  Region& region = kSpace == Space::kShared ? warp.cta->shared : core.buffer(address);
+  Block* const block = region.row(address, 1);
+  LW_CHECK(block != nullptr, address, op.value);
+  const CellMask cells = ((1u << (bytes >> kCoarse)) - 1) << (address >> kCoarse & 31);
+  if (block->reader != recent.id) [[unlikely]]
+    return read_uniform_slowly(core, warp, op, lanes, kSpace, address, bytes);
+  if ((cells & ~block->reader_cells) != 0) {
+    const Who who = who_is(warp, recent.id, Core::whole_warp_code(ShapeKind::kLanes), false);
+    if (block->reader_writes() || !passes<kSpace>(who, core.objects.key(block->write))) [[unlikely]]
+      return read_uniform_slowly(core, warp, op, lanes, kSpace, address, bytes);
+    block->reader_cells |= cells;
+  }
+  warp.touch(lanes);
+  ++core.findings.facts().accesses;
 }
 
 }  // namespace
@@ -62,21 +89,10 @@ void permuted(Core& core, Warp& warp, const Access& access, const EachShape& eac
 void Engine::read_uniform(Warp& warp, OpId op, LaneMask lanes, Space space, uint64_t address,
                           uint32_t bytes) {
   if (lanes == 0) return;
-  Core& core = *core_;
-  warp.touch(lanes);
-  const uint32_t code = Core::whole_warp_code(ShapeKind::kLanes);
-  const ObjectId id =
-      core.cached_object(warp, core.owner(op, Kind::kRead, Agent::kLanes, false), code);
-  if (id == 0 || lanes != kAllLanes || bytes < 4 || core.story) {
-    return read_uniform_slowly(core, warp, op, lanes, space, address, bytes);
+  if (space == Space::kShared) {
+    return read_uniform_in<Space::kShared>(*core_, warp, op, lanes, address, bytes);
   }
-  ++core.findings.facts().accesses;
-  Block* block = core.region(warp, space, address).row(address, 1);
-  LW_CHECK(block != nullptr, address, op.value);
-  const CellMask cells = ((1u << (bytes >> kCoarse)) - 1) << (address >> kCoarse & 31);
-  read_fast<Space::kGlobal>(core.objects, who_is(warp, id, code, false), *block, cells, [&] {
-    read_uniform_slowly(core, warp, op, lanes, space, address, bytes);
-  });
+  read_uniform_in<Space::kGlobal>(*core_, warp, op, lanes, address, bytes);
 }
 
 void Engine::access(Warp& warp, const Access& access) {
@@ -84,14 +100,14 @@ void Engine::access(Warp& warp, const Access& access) {
   const bool writes = access.kind != Kind::kRead;
   const Deed deed = deed_of(access);
   const EachShape each = each_of(access.at, access.lanes, access.bytes);
-  const Row row = row_of(each);
+  const Scan found = scan(each);
+  const Row& row = found.row;
   if (!deed.strong && row.regular && row.stride == access.bytes) {
     return writes ? write_contiguous(warp, access.op, access.lanes, access.space, row.base,
                                      access.bytes)
                   : read_contiguous(warp, access.op, access.lanes, access.space, row.base,
                                     access.bytes);
   }
-  const Scan found = scan(each);
   if (!deed.strong && !row.regular && found.whole && each.bytes >= 4) {
     return permuted(*core_, warp, access, each, found);
   }

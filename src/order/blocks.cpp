@@ -205,7 +205,7 @@ void record_reader(const Doing& doing, Block& block, CellMask cells) {
     block.reader = joined(doing, block.reader);
     return;
   }
-  shadow.add_reader(block, cells, doing.id, shadow.reader_writes(block));
+  shadow.push_reader(block, cells, doing.id, shadow.reader_writes(block));
 }
 
 // What a strong write must leave for later comparisons.
@@ -239,11 +239,15 @@ bool writers_ordered(const Doing& doing, Block& block, CellMask cells) {
   if (doing.async_proxy || block.reader_writes()) return false;
   Shadow& shadow = doing.core.shadow;
   const Objects& objects = doing.core.objects;
-  if (block.write != kMixed) return is_ordered(doing, objects.key(block.write));
+  const auto ordered = [&](ObjectId id) {
+    return is_ordered(doing, objects.key(id)) ||
+           (id >= kFirstObject && is_ordered_for_good(doing, id));
+  };
+  if (block.write != kMixed) return ordered(block.write);
   const bool shared = doing.space == Space::kShared;
   Writers& all = shadow.mixed(block);
   if (shared && (all.ordered & doing.warp.bit) != 0) return true;
-  if (!is_ordered(doing, objects.key(shadow.sole_writer(block, cells)))) return false;
+  if (!ordered(shadow.sole_writer(block, cells))) return false;
   ObjectId last = kInitial;
   for (ObjectId id : all.id) {
     if (id == last || id == kInitial) continue;
@@ -284,7 +288,10 @@ bool overwrite_ordered(const Doing& doing, Block& block, CellMask cells) {
   const auto ordered = [&](ObjectId readers) { return are_ordered(doing, readers); };
   if (doing.async_proxy || doing.strong || shadow.reader_writes(block)) return false;
   const ObjectId writer = shadow.sole_writer(block, cells);
-  if (!is_ordered(doing, doing.core.objects.key(writer))) return false;
+  if (!is_ordered(doing, doing.core.objects.key(writer)) &&
+      (writer < kFirstObject || !is_ordered_for_good(doing, writer))) {
+    return false;
+  }
   if (!shadow.trim_readers(block, cells, ordered)) return false;
   shadow.set_writer(block, cells, doing.id);
   return true;

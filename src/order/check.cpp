@@ -152,6 +152,17 @@ void report_special(const Doing& doing, ObjectId earlier, const Cells& cells) {
 
 }  // namespace
 
+namespace {
+
+// Every lane of the warp knows every lane's part of it; not to be seen at once where lanes differ.
+bool knows_all(const Warp& warp, const Object& earlier) {
+  if (warp.groups.size() != 1) return false;
+  const Clock* const clock = warp.groups.front().bundle.clock(View::kCausality);
+  return clock != nullptr && clock->all_lanes(earlier.component) >= earlier.count;
+}
+
+}  // namespace
+
 bool is_ordered_for_good(const Doing& doing, ObjectId id) {
   ObjectKey& key = doing.core.objects.key(id);
   const Object& earlier = doing.core.objects[id];
@@ -159,7 +170,8 @@ bool is_ordered_for_good(const Doing& doing, ObjectId id) {
     return doing.core.grid_is_over(*doing.warp.cta, earlier.cta);
   }
   if ((key.ordered & doing.warp.bit) != 0) return true;
-  if (!Pair(doing, earlier).whole(View::kCausality, kAllLanes)) return false;
+  if (!knows_all(doing.warp, earlier) && !Pair(doing, earlier).whole(View::kCausality, kAllLanes))
+    return false;
   key.ordered |= doing.warp.bit;
   return true;
 }

@@ -28,6 +28,7 @@ void Core::collect() {
     for (const auto& warp : cta->warps) {
       warp->cached.fill({});
       warp->last_shape.fill({});
+      warp->uniform_reads = {};
     }
   }
   for (const auto& [id, operation] : pending) {

@@ -6,15 +6,15 @@ namespace lw::order {
 namespace v2 {
 Scan scan(const EachShape& each);
 void find_covers(const EachShape& each, Covers& covers);
-}
+}  // namespace v2
 namespace v3 {
 Scan scan(const EachShape& each);
 void find_covers(const EachShape& each, Covers& covers);
-}
+}  // namespace v3
 namespace v4 {
 Scan scan(const EachShape& each);
 void find_covers(const EachShape& each, Covers& covers);
-}
+}  // namespace v4
 
 Scan scan(const EachShape& each) {
   static const auto chosen = base::choose_level(v2::scan, v3::scan, v4::scan);
@@ -22,8 +22,7 @@ Scan scan(const EachShape& each) {
 }
 
 void find_covers(const EachShape& each, Covers& covers) {
-  static const auto chosen =
-      base::choose_level(v2::find_covers, v3::find_covers, v4::find_covers);
+  static const auto chosen = base::choose_level(v2::find_covers, v3::find_covers, v4::find_covers);
   chosen(each, covers);
 }
 

@@ -30,6 +30,12 @@ CellMask cells_equal(const Writers& all, ObjectId id) {
   return same;
 }
 
+uint32_t entries_equal(const ReaderChunk& chunk, ObjectId id) {
+  uint32_t same = 0;
+  for (int i = 0; i < ReaderChunk::kEntries; ++i) same |= chunk.id[i] == id ? kBit[i] : 0;
+  return same;
+}
+
 }  // namespace
 
 Region::Region(uint64_t base, uint64_t bytes, ObjectId initial) : initial_(initial) {
@@ -159,20 +165,23 @@ bool Shadow::add_to_reader(Block& block, CellMask cells, ObjectId id) {
   if ((cells & ~block.reader_cells) == 0 && holds(block.reader, id)) return true;
   if (block.detail == 0) return false;
   for (uint32_t c = details_[block.detail_index()].readers; c != 0; c = chunks_[c].next) {
-    for (uint32_t i = 0; i < chunks_[c].used; ++i) {
-      if ((cells & ~chunks_[c].cells[i]) == 0 && holds(chunks_[c].id[i], id)) return true;
-      if (chunks_[c].id[i] != id) continue;
-      std::swap(chunks_[c].id[i], block.reader);
-      std::swap(chunks_[c].cells[i], block.reader_cells);
-      block.reader_cells |= cells;
-      return true;
-    }
+    ReaderChunk& chunk = chunks_[c];
+    const uint32_t found = entries_equal(chunk, id);
+    if (found == 0) continue;
+    const int i = __builtin_ctz(found);
+    std::swap(chunk.id[i], block.reader);
+    std::swap(chunk.cells[i], block.reader_cells);
+    block.reader_cells |= cells;
+    return true;
   }
   return false;
 }
 
 void Shadow::add_reader(Block& block, CellMask cells, ObjectId id, bool writes) {
-  if (cells == 0) return;
+  if (cells != 0 && !add_to_reader(block, cells, id)) push_reader(block, cells, id, writes);
+}
+
+void Shadow::push_reader(Block& block, CellMask cells, ObjectId id, bool writes) {
   if (writes) {
     detail(block);
     block.detail |= Block::kReaderWrites;
@@ -182,7 +191,6 @@ void Shadow::add_reader(Block& block, CellMask cells, ObjectId id, bool writes) 
     block.reader_cells = cells;
     return;
   }
-  if (add_to_reader(block, cells, id)) return;
   Detail& more = detail(block);
   if (more.readers == 0 || chunks_[more.readers].used == ReaderChunk::kEntries) {
     const uint32_t fresh = chunks_.take();
@@ -210,7 +218,7 @@ void Shadow::free_readers(Block& block) {
 
 void Shadow::set_readers(Block& block, const std::vector<Touch>& touches, bool has_writes) {
   free_readers(block);
-  for (const Touch& touch : touches) add_reader(block, touch.cells, touch.id, has_writes);
+  for (const Touch& touch : touches) push_reader(block, touch.cells, touch.id, has_writes);
 }
 
 void Shadow::split(Block& block) {

@@ -56,9 +56,9 @@ struct Writers {
 };
 
 struct Detail {
-  uint32_t writers = 0;     // index of Writers, used while Block::write is kMixed
-  uint32_t readers = 0;     // first chunk
-  uint32_t fine = 0;        // index of the four fine blocks, while Block::write is kSplit
+  uint32_t writers = 0;  // index of Writers, used while Block::write is kMixed
+  uint32_t readers = 0;  // first chunk
+  uint32_t fine = 0;     // index of the four fine blocks, while Block::write is kSplit
   uint32_t prune_at = ReaderChunk::kEntries;  // so many readers are worth a look at each
 };
 
@@ -150,7 +150,8 @@ class Shadow {
   // Readers (and strong writes) of the block, one by one.
   void readers(const Block& block, std::vector<Touch>& out) const;
   void add_reader(Block& block, CellMask cells, ObjectId id, bool writes);
-  bool add_to_reader(Block& block, CellMask cells, ObjectId id);  // if it is one already
+  bool add_to_reader(Block& block, CellMask cells, ObjectId id);             // if it is one already
+  void push_reader(Block& block, CellMask cells, ObjectId id, bool writes);  // it is none yet
   // Takes `cells` from all readers if `may_go(id)` for each entry that has some of them (an object
   // or a set); else changes nothing.
   template <class MayGo>

@@ -123,6 +123,10 @@ struct Warp : Standing {
     uint32_t code = 0;
     ObjectId id = 0;
   };
+  struct Recent {
+    uint32_t count = 0;  // epochs count from 1
+    ObjectId id = 0;
+  };
   struct LastShape {
     uint32_t op = 0xffffffffu;
     uint32_t code = 0;
@@ -140,6 +144,7 @@ struct Warp : Standing {
   LaneMask live = 0;
   std::unique_ptr<WarpStrong> strong;  // fences and strong reads in effect (strong.h)
   std::array<Cached, kCached> cached;
+  Recent uniform_reads;                       // by all lanes, where instructions are not told apart
   std::array<LastShape, kCached> last_shape;  // of instructions with lanes of any shape
 
   void touch(LaneMask lanes) {
