@@ -184,6 +184,36 @@ TEST_F(Program, AnArrivalThatMayComeEarlyIsNotForced) {
   EXPECT_EQ(engine.finish().unforced[0].rule, RuleId::kD2);
 }
 
+// Lane 0 has waited; what it knows goes on through meetings of a few lanes, the second of which has
+// none that did anything itself.
+class MeetingInTurn : public Program {
+ protected:
+  size_t unforced(bool first_meeting_is_a_sync) {
+    engine.mbarrier_init(warp(1), kSync, 1, kObject);
+    engine.mbarrier_arrive(warp(1), kSync, kAllLanes, kObject, Strength::kRelease, Scope::kCta);
+    engine.mbarrier_complete(kObject);
+    engine.mbarrier_wait(warp(0), kSync, 1, kObject, Strength::kAcquire, Scope::kCta);
+    if (first_meeting_is_a_sync) {
+      engine.warp_sync(warp(0), kSync, 0b11);
+    } else {
+      engine.warp_meet(warp(0), 0b11);
+    }
+    engine.warp_meet(warp(0), 0b110);
+    engine.mbarrier_arrive(warp(0), kSync, last, kObject, Strength::kRelease, Scope::kCta);
+    return engine.finish().unforced.size();
+  }
+  LaneMask last = 0b100;
+};
+
+TEST_F(MeetingInTurn, PassesControlOn) { EXPECT_EQ(unforced(false), 0u); }
+
+TEST_F(MeetingInTurn, PassesOnWhatASyncGave) { EXPECT_EQ(unforced(true), 0u); }
+
+TEST_F(MeetingInTurn, TellsNobodyElse) {
+  last = 0b1000;
+  EXPECT_EQ(unforced(false), 1u);
+}
+
 TEST_F(Program, AWaiterThatNobodyWaitsForMayBeLapped) {
   engine.mbarrier_init(warp(0), kSync, 1, kObject);
   sync({0, 1});

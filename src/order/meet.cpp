@@ -22,14 +22,15 @@ void learn(Warp& warp, LaneMask lanes, const BundleRef& bundle, ViewSet views) {
 namespace {
 
 // If every lane that can still act took part, and nobody else has acted, this is the meeting from
-// which the warp counts.
-void whole_warp_met(Warp& warp, LaneMask lanes, uint32_t count, bool access, bool control) {
+// which the warp counts. Else these lanes know what others of the warp do not, and may tell them.
+void lanes_met(Warp& warp, LaneMask lanes, uint32_t count, bool access) {
+  warp.since_control |= lanes;
   if ((warp.live & ~lanes) != 0) return;
   if (access && (warp.since_access & ~lanes) == 0) {
     warp.since_access = 0;
     warp.met_access = count;
   }
-  if (control && (warp.since_control & ~lanes) == 0) {
+  if ((warp.since_control & ~lanes) == 0) {
     warp.since_control = 0;
     warp.met_control = count;
   }
@@ -74,7 +75,7 @@ LaneGroup& merge_groups(Warp& warp, LaneMask lanes) {
   const size_t at = static_cast<size_t>(into - warp.groups.data());
   std::erase_if(warp.groups, [](const LaneGroup& group) { return group.lanes == 0; });
   return warp.groups[at];
-}  // namespace
+}
 
 // The bundle of a contribution with the copies that its lanes waited for. What they say of their
 // own steps stays out: that is `met`, which costs no clock.
@@ -98,7 +99,7 @@ void meet_alone(Warp& warp, const Contribution& part) {
   group.met[1].raise_all(group.fenced[0]);
   group.met[2].raise_all(group.fenced[1]);
   group.met[3].raise_all(part.count);
-  whole_warp_met(warp, part.lanes, part.count, true, true);
+  lanes_met(warp, part.lanes, part.count, true);
 }
 
 }  // namespace
@@ -118,7 +119,7 @@ void meet(Warp& warp, const Contribution& part) {
   group.bundle = with_async(part);
   raise(group.met_in(View::kCausality), lanes, part.count, all_access);
   raise(group.met_in(View::kControl), lanes, part.count, all_control);
-  whole_warp_met(warp, lanes, part.count, true, true);
+  lanes_met(warp, lanes, part.count, true);
 }
 
 void meet_control(Warp& warp, const Contribution& part) {
@@ -136,7 +137,7 @@ void meet_control(Warp& warp, const Contribution& part) {
     group.bundle = with_view(group.bundle, View::kControl, joined.view(View::kControl));
     group.met_in(View::kControl) = met;
   }
-  whole_warp_met(warp, lanes, part.count, false, true);
+  lanes_met(warp, lanes, part.count, false);
 }
 
 void leave_barrier(Warp& warp, LaneMask lanes, uint32_t count, const BundleRef& bundle) {
@@ -145,7 +146,7 @@ void leave_barrier(Warp& warp, LaneMask lanes, uint32_t count, const BundleRef& 
                          : merge_groups(warp, lanes);
   group.bundle = bundle;
   for (Met& met : group.met) met.clear();
-  whole_warp_met(warp, lanes, count, true, true);
+  lanes_met(warp, lanes, count, true);
 }
 
 bool knows_event(const Warp& warp, LaneMask lanes, const ControlEvent& event, View view) {

@@ -104,7 +104,7 @@ struct Standing {
   uint16_t index = 0;
   LaneMask exists = 0;
   LaneMask since_access = 0;   // lanes with accesses since the warp last met as a whole
-  LaneMask since_control = 0;  // with accesses or control events since then
+  LaneMask since_control = 0;  // the same with control events too, meetings of some lanes included
   uint32_t met_access = 0;     // the count of that meeting
   uint32_t met_control = 0;
   std::vector<LaneGroup> groups;

@@ -2,8 +2,8 @@
 //
 // Only bar.warp.sync orders memory between lanes (W-1). The other `.sync` collectives make the
 // lanes meet, which passes control and nothing else (W-2): it decides which arrivals can be early
-// (D-2 to D-4), never whether data is visible. A meeting of lanes of which none has done anything
-// since the whole warp met tells nobody anything.
+// (D-2 to D-4), never whether data is visible. A meeting of lanes of which none has done or met
+// anything since the whole warp met tells nobody anything.
 
 #include "order/core.h"
 
