@@ -2,69 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "world.h"
+#include "generator.h"
 
 namespace lw::reference_order {
-namespace {
-
-// What a program is made of: how often each kind of event, drawn once per program so that programs
-// differ in character.
-struct Character {
-  uint32_t access, sync, barrier, mbarrier, copies, bulk, fence, finish, exit;
-  uint32_t races_kept;  // one of so many accesses that would race is kept
-  bool narrow;          // bytes and halves too
-  bool strong;          // relaxed atomics and strong loads
-  bool matrices;
-  int events;
-};
-
-class Generator {
- public:
-  explicit Generator(uint64_t seed)
-      : random_(seed * 0x9e3779b97f4a7c15u + 1),
-        character_(draw_character()),
-        world_(seed, below(4) == 0, below(3) == 0 ? 20 : 1 << 16, below(6) == 0) {}
-
-  // `closely`: compare after every event, to find the first that differs.
-  FuzzResult run(FuzzCounts& counts, bool closely);
-
- private:
-  uint64_t below(uint64_t bound) { return random_() % bound; }
-  bool often(int percent) { return below(100) < static_cast<uint64_t>(percent); }
-  // Most accesses that would race are dropped.
-  bool drops() { return below(character_.races_kept) != 0; }
-  Character draw_character();
-  LaneMask some_lanes(LaneMask from);
-  int one_lane(LaneMask from);
-  bool step();
-  void pick_warp();
-  void data_access();
-  Strength strength(Kind kind);
-  void fence_event();
-  Instruction memory(bool global, uint32_t bytes);
-  void spread_addresses(Instruction& what);
-  void spread_rows(Instruction& what);
-  void synchronise();
-  void named_barrier();
-  void object_event();
-  void copy_event();
-  void bulk_event();
-  Range range(bool global, uint32_t bytes);
-  static std::string describe(const Instruction& what);
-  void note(const char* what, LaneMask lanes, const std::string& more = {});
-
-  std::mt19937_64 random_;
-  Character character_;
-  World world_;
-  uint64_t last_copy_[2] = {0,
-                            World::kGlobalBase};  // shared and global place of the last bulk copy
-  uint32_t grid_ = 0;
-  uint32_t cta_ = 0;
-  int warp_ = 0;
-  LaneMask lanes_ = 0;  // that can act
-};
 
 Character Generator::draw_character() {
   Character c{};
@@ -83,8 +23,23 @@ Character Generator::draw_character() {
   c.narrow = below(3) == 0;
   c.strong = below(3) == 0;
   c.matrices = below(2) == 0;
+  c.reads = below(4) == 0 ? 92 : 55;
+  c.tile = below(3) == 0 ? 0 : static_cast<int>(20 + below(60));
+  c.global = 30;
+  if (below(6) == 0) {  // many read one tile, then copies come
+    c.reads = 95;
+    c.tile = 95;
+    c.global = often(50) ? 90 : 10;
+    c.access = 40;
+    c.bulk = 8;
+  }
   c.events = static_cast<int>(100 + below(200));
   return c;
+}
+
+Tile Generator::draw_tile() {
+  const uint32_t bytes[] = {4, 4, 8, 16};
+  return {below(4) * 128, bytes[below(4)], static_cast<uint32_t>(1 + below(31))};
 }
 
 LaneMask Generator::some_lanes(LaneMask from) {
@@ -116,91 +71,10 @@ void Generator::note(const char* what, LaneMask lanes, const std::string& more) 
       fmt::format("cta {} warp {} lanes {:08x} {} {}", cta_, warp_, lanes, what, more));
 }
 
-std::string Generator::describe(const Instruction& what) {
-  const LaneMask lanes = what.form == Instruction::Form::kMatrix ? what.row_lanes : what.lanes;
-  std::string text =
-      fmt::format("form {} bytes {} at {} kind {}", static_cast<int>(what.form), what.bytes,
-                  what.address[__builtin_ctz(lanes)], static_cast<int>(what.kind));
-  if (what.strong) {
-    text += fmt::format(" strength {} scope {} live {}", static_cast<int>(what.strength),
-                        static_cast<int>(what.scope), what.live);
-  }
-  return text;
-}
-
 void Generator::pick_warp() {
-  cta_ = grid_ * 2 + static_cast<uint32_t>(below(2));
+  cta_ = world_.cta(random_());
   warp_ = static_cast<int>(below(kWarps));
   lanes_ = world_.live(cta_, warp_) & ~world_.blocked(cta_, warp_);
-}
-
-Range Generator::range(bool global, uint32_t bytes) {
-  const uint64_t space = global ? World::kGlobalBytes : World::kSharedBytes;
-  const uint64_t base = global ? World::kGlobalBase : 0;
-  return {base + below((space - bytes) / 16 + 1) * 16, bytes};
-}
-
-void Generator::spread_addresses(Instruction& what) {
-  const uint64_t space = what.global ? World::kGlobalBytes : World::kSharedBytes;
-  const uint64_t base = what.global ? World::kGlobalBase : 0;
-  const uint64_t places = space / what.bytes;
-  uint64_t start = below(places);
-  if (what.form == Instruction::Form::kContiguous && often(50)) start -= start % 32;
-  // Where the last copy went or came from, things happen.
-  if (often(25)) start = (last_copy_[what.global] - base) / what.bytes;
-  for (int lane = 0; lane < kWarpSize; ++lane) {
-    uint64_t place = start;
-    const auto index = static_cast<uint64_t>(lane);
-    switch (what.form) {
-      case Instruction::Form::kUniform:
-        break;
-      case Instruction::Form::kContiguous:
-        place = start + index;
-        break;
-      default:
-        if (start % 3 == 0) place = start + index * 2;              // a stride
-        if (start % 3 == 1) place = start + (index ^ (start & 7));  // a permutation
-        if (start % 3 == 2) place = below(places);
-        break;
-    }
-    if (what.form == Instruction::Form::kContiguous && start + 32 > places) {
-      place = places < 32 ? index % places : places - 32 + index;
-    }
-    what.address[lane] = base + place % places * what.bytes;
-  }
-}
-
-// Rows that are the pieces of a whole warp's 16-byte accesses, of the same lanes or of others.
-void Generator::spread_rows(Instruction& what) {
-  const uint64_t turned = often(60) ? 0 : below(8);
-  for (uint64_t lane = 0; lane < kWarpSize; ++lane) what.address[lane] = (lane ^ turned) * 16;
-}
-
-Instruction Generator::memory(bool global, uint32_t bytes) {
-  Instruction what;
-  what.cta = cta_;
-  what.warp = warp_;
-  what.lanes = what.row_lanes = some_lanes(lanes_);
-  if (what.lanes == 0) what.lanes = lanes_;
-  what.global = global;
-  what.bytes = bytes;
-  const uint64_t form = below(10);
-  what.form = form < 5   ? Instruction::Form::kContiguous
-              : form < 7 ? Instruction::Form::kUniform
-                         : Instruction::Form::kEach;
-  if (what.form == Instruction::Form::kContiguous && bytes * 32 > World::kSharedBytes) {
-    what.form = Instruction::Form::kEach;
-  }
-  spread_addresses(what);
-  return what;
-}
-
-Strength Generator::strength(Kind kind) {
-  if (often(40)) return Strength::kRelaxed;
-  if (kind == Kind::kRead) return Strength::kAcquire;
-  if (kind == Kind::kWrite) return Strength::kRelease;
-  const Strength any[] = {Strength::kAcquire, Strength::kRelease, Strength::kAcqRel};
-  return any[below(3)];
 }
 
 void Generator::fence_event() {
@@ -218,40 +92,6 @@ void Generator::fence_event() {
   const auto spaces = static_cast<FenceSpaces>(1 + below(3));
   note("fence.proxy.async", lanes, fmt::format("spaces {}", static_cast<int>(spaces)));
   world_.fence_proxy(cta_, warp_, lanes, spaces);
-}
-
-void Generator::data_access() {
-  const uint32_t wide[] = {4, 4, 4, 8, 16};
-  const uint32_t narrow[] = {1, 2, 4, 8, 2};
-  const uint32_t bytes = (character_.narrow && often(40) ? narrow : wide)[below(5)];
-  Instruction what = memory(often(30), bytes);
-  what.kind = often(45) ? Kind::kWrite : Kind::kRead;
-  if (character_.strong && often(40) && (bytes == 4 || bytes == 8)) {
-    what.strong = true;
-    what.kind = often(40) ? Kind::kAtomic : what.kind;
-    what.scope = often(50) ? Scope::kGpu : Scope::kCta;
-    what.live = often(50);
-    what.strength = strength(what.kind);
-    what.form = often(60) ? Instruction::Form::kUniform : Instruction::Form::kEach;
-    if (often(60)) what.lanes = what.row_lanes = 1u << one_lane(lanes_);
-    spread_addresses(what);
-    // Few words, so that threads meet at them.
-    const uint64_t first = what.global ? World::kGlobalBase : 0;
-    for (uint64_t& address : what.address) address = first + (address - first) % (bytes * 4);
-  }
-  if (character_.matrices && often(25) && lanes_ == world_.live(cta_, warp_)) {
-    what = memory(false, 16);
-    what.form = Instruction::Form::kMatrix;
-    what.kind = often(25) ? Kind::kWrite : Kind::kRead;
-    what.lanes = lanes_;
-    what.row_lanes = lanes_ & (often(50) ? 0xffu : kAllLanes);
-    if (what.row_lanes == 0) what.row_lanes = lanes_;
-    spread_addresses(what);
-    if (often(50)) spread_rows(what);
-  }
-  if (drops() && world_.would_race(what)) return;
-  note(what.kind == Kind::kRead ? "read" : "write", what.lanes, describe(what));
-  world_.access(what);
 }
 
 void Generator::synchronise() {
@@ -311,66 +151,6 @@ void Generator::object_event() {
   }
 }
 
-void Generator::copy_event() {
-  const LaneMask lanes = often(40) ? lanes_ : some_lanes(lanes_);
-  if (lanes == 0) return;
-  const uint64_t kind = below(10);
-  if (kind < 4) {
-    const uint32_t bytes = often(50) ? 16 : 4;
-    Instruction to = memory(false, bytes);
-    Instruction from = memory(true, bytes);
-    from.lanes = to.lanes;
-    if (drops() && world_.would_copy_race(to, from)) return;
-    note("cp.async", to.lanes,
-         fmt::format("bytes {} to {} from {}", bytes, to.address[__builtin_ctz(to.lanes)],
-                     from.address[__builtin_ctz(to.lanes)]));
-    return world_.cp_async(to, from);
-  }
-  if (kind < 6) {
-    note("cp.async.commit", lanes);
-    return world_.cp_async_commit(cta_, warp_, lanes);
-  }
-  FuzzObject& object = world_.object(cta_, static_cast<int>(below(World::kObjects)));
-  if (kind < 7 && object.live && object.pending >= __builtin_popcount(lanes)) {
-    note("cp.async.mbarrier.arrive.noinc", lanes, fmt::format("object {}", object.offset));
-    return world_.cp_async_arrive(cta_, warp_, lanes, object);
-  }
-  const auto left = static_cast<uint32_t>(below(3));
-  note("cp.async.wait_group", lanes, fmt::format("{}", left));
-  world_.cp_async_wait(cta_, warp_, lanes, left);
-}
-
-void Generator::bulk_event() {
-  const int lane = one_lane(lanes_);
-  const uint64_t kind = below(10);
-  const uint32_t bytes = static_cast<uint32_t>(16 << below(5));
-  const Range shared = range(false, bytes);
-  const Range global = range(true, bytes);
-  if (kind < 7) {
-    const bool load = kind < 4;
-    FuzzObject& object = world_.object(cta_, static_cast<int>(below(World::kObjects)));
-    if (load && (!object.live || object.pending == 0)) return;
-    if (drops() && world_.would_bulk_race(cta_, warp_, lane, shared, global, load)) {
-      return;
-    }
-    const std::string where =
-        fmt::format("shared {} global {} bytes {}", shared.base, global.base, bytes);
-    note(load ? "bulk load" : "bulk store", 1u << lane, where);
-    if (load) return world_.bulk_load(cta_, warp_, lane, object, shared, global);
-    return world_.bulk_store(cta_, warp_, lane, shared, global, character_.strong && often(40));
-  }
-  const LaneMask lanes = often(50) ? 1u << lane : some_lanes(lanes_);
-  if (lanes == 0) return;
-  if (kind < 8) {
-    note("bulk.commit", lanes);
-    return world_.bulk_commit(cta_, warp_, lanes);
-  }
-  const auto left = static_cast<uint32_t>(below(2));
-  const bool reads_only = often(50);
-  note("bulk.wait_group", lanes, fmt::format("{} read {}", left, reads_only));
-  world_.bulk_wait(cta_, warp_, lanes, left, reads_only);
-}
-
 bool Generator::step() {
   pick_warp();
   if (lanes_ == 0) return false;
@@ -409,16 +189,21 @@ bool Generator::step() {
   return true;
 }
 
+// The next grid follows those before it, or some of them, or runs beside them all.
+void Generator::next_grid() {
+  if (often(60)) world_.end_grids(often(30));
+  world_.begin_grid();
+  world_.next_event(
+      fmt::format("grid {} begins, {} run", world_.grids_begun() - 1, world_.grids_running()));
+}
+
 FuzzResult Generator::run(FuzzCounts& counts, bool closely) {
-  world_.begin_grid(0);
-  const int switch_at = often(40) ? character_.events * 2 / 3 : character_.events + 1;
+  world_.begin_grid();
+  const int first_switch = often(25) ? character_.events / 3 : -1;
+  const int second_switch = often(40) ? character_.events * 2 / 3 : -1;
   int stuck = 0;
   for (int i = 0; i < character_.events && stuck < 50; ++i) {
-    if (i == switch_at) {
-      world_.end_grid();
-      world_.begin_grid(++grid_);
-      world_.next_event("next grid");
-    }
+    if (i == first_switch || i == second_switch) next_grid();
     stuck = step() ? 0 : stuck + 1;
     if (!closely && i + 1 < character_.events && stuck < 50) continue;
     const std::string difference = world_.compare();
@@ -427,8 +212,6 @@ FuzzResult Generator::run(FuzzCounts& counts, bool closely) {
   world_.count(counts);
   return {};
 }
-
-}  // namespace
 
 FuzzResult fuzz_program(uint64_t seed, FuzzCounts& counts) {
   const FuzzResult result = Generator(seed).run(counts, false);

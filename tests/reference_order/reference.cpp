@@ -29,7 +29,11 @@ bool Knowledge::knows_milestone(uint32_t id) const {
   return id / 64 < milestone.size() && (milestone[id / 64] >> id % 64 & 1) != 0;
 }
 
-void Reference::begin_cta(uint32_t cta, uint32_t grid, bool) {
+void Reference::begin_grid(uint32_t grid, const std::vector<uint32_t>& over) {
+  over_[grid] = {over.begin(), over.end()};
+}
+
+void Reference::begin_cta(uint32_t cta, uint32_t grid) {
   for (int i = 0; i < kLanesPerCta; ++i) {
     lanes_[static_cast<int>(cta) * kLanesPerCta + i].grid = grid;
   }

@@ -24,7 +24,7 @@ namespace lw::reference_order {
 using namespace lw::order;  // the event vocabulary
 
 inline constexpr int kWarps = 3;
-inline constexpr int kMaxCtas = 4;
+inline constexpr int kMaxCtas = 6;
 inline constexpr int kLanesPerCta = kWarps * kWarpSize;
 inline constexpr int kLanes = kMaxCtas * kLanesPerCta;
 
@@ -89,6 +89,14 @@ struct LaneEvent {
   uint32_t event;
 };
 
+// What an access would meet.
+struct DryRun {
+  bool races = false;
+  // Wherever it races, it is ordered after a later access than the one it races with: what an
+  // engine that keeps too few of the earlier accesses would miss.
+  bool narrowly = false;
+};
+
 // Lanes of one call.
 using Calls = std::vector<LaneEvent>;
 
@@ -97,7 +105,9 @@ class Reference {
   explicit Reference(bool strict) : strict_(strict) {}
 
   void begin_instruction(uint32_t index) { instruction_ = index; }
-  void begin_cta(uint32_t cta, uint32_t grid, bool unwritten_shared);
+  // `over`: the grids that are complete before this one starts.
+  void begin_grid(uint32_t grid, const std::vector<uint32_t>& over);
+  void begin_cta(uint32_t cta, uint32_t grid);
   static int lane_index(uint32_t cta, int warp, int lane) {
     return static_cast<int>(cta) * kLanesPerCta + warp * kWarpSize + lane;
   }
@@ -105,8 +115,8 @@ class Reference {
   // The number that the lane's next event will have; and taking it.
   uint32_t coming_event(int lane) { return state(lane).events + 1; }
   void take_event(int lane) { ++state(lane).events; }
-  // How many of these bytes would race; nothing is kept.
-  size_t racing_bytes(const std::vector<Touched>& touched);
+  // Nothing is kept of it.
+  DryRun try_access(const std::vector<Touched>& touched);
   void access(const std::vector<Touched>& touched);
 
   void warp_sync(std::span<const int> lanes, bool control_only);
@@ -230,10 +240,12 @@ class Reference {
   bool knows_event(const Knowledge& knowledge, const LaneEvent& event) const;
   bool lane_knows_event(int lane, const LaneEvent& event);
   bool conflict(const Record& x, const Record& y) const;
-  bool grid_over(const Record& x, int lane);
+  // Is the grid of `earlier` complete before that of `lane` starts?
+  bool grid_over(int earlier, int lane);
   // The path of a pair and its tier: 0 ordered, 1 strict, 2 race.
   std::pair<int, int> judge(const ByteKey& byte, const Record& x, const Record& y);
   std::pair<int, int> judge_byte(const ByteKey& byte, const std::vector<Record>& now);
+  bool last_is_ordered(const ByteKey& byte, const std::vector<Record>& now);
   std::map<ByteKey, std::vector<Record>> by_byte(const std::vector<Touched>& touched) const;
   bool retires(const Record& y, const Record& x, const std::vector<Record>& now);
   void check_forced(Object& object, std::span<const int> lanes);
@@ -248,6 +260,7 @@ class Reference {
   uint32_t instruction_ = 0;
   uint32_t next_milestone_ = 1;
   uint32_t next_async_ = 1;
+  std::map<uint32_t, std::set<uint32_t>> over_;  // by grid
   std::map<int, LaneState> lanes_;
   std::map<ByteKey, Byte> bytes_;
   std::map<std::pair<uint32_t, int>, Barrier> barriers_;

@@ -25,9 +25,8 @@ bool Reference::conflict(const Record& x, const Record& y) const {
   return !morally_strong;
 }
 
-// Grid 1 starts when grid 0 is over.
-bool Reference::grid_over(const Record& x, int lane) {
-  return state(x.lane).grid < state(lane).grid;
+bool Reference::grid_over(int earlier, int lane) {
+  return over_[state(lane).grid].contains(state(earlier).grid);
 }
 
 bool Reference::knows(int view, int lane, const Record& x) {
@@ -43,7 +42,7 @@ bool Reference::knows(int view, int lane, const Record& x) {
 }
 
 std::pair<int, int> Reference::judge(const ByteKey& byte, const Record& x, const Record& y) {
-  if (grid_over(x, y.lane)) return {kOrdered, 0};
+  if (grid_over(x.lane, y.lane)) return {kOrdered, 0};
   const bool y_async = y.async_proxy;
   if (knows(kH, y.lane, x)) {
     if (!y_async || x.async_proxy) return {kOrdered, 0};
@@ -78,12 +77,29 @@ std::map<ByteKey, std::vector<Record>> Reference::by_byte(
   return result;
 }
 
-size_t Reference::racing_bytes(const std::vector<Touched>& touched) {
-  size_t racing = 0;
+DryRun Reference::try_access(const std::vector<Touched>& touched) {
+  DryRun dry{false, true};
   for (const auto& [key, now] : by_byte(touched)) {
-    if (!bytes_[key].dead) racing += judge_byte(key, now).second == 2;
+    if (bytes_[key].dead || judge_byte(key, now).second != 2) continue;
+    dry.races = true;
+    dry.narrowly &= last_is_ordered(key, now);
   }
-  return racing;
+  dry.narrowly &= dry.races;
+  return dry;
+}
+
+// Of the earlier accesses to the byte that conflict, is the last one ordered before these?
+bool Reference::last_is_ordered(const ByteKey& key, const std::vector<Record>& now) {
+  const std::vector<Record>& records = bytes_[key].records;
+  for (size_t i = records.size(); i-- > 0;) {
+    const Record& x = records[i];
+    const auto meets = [&](const Record& y) { return conflict(x, y); };
+    if (std::none_of(now.begin(), now.end(), meets)) continue;
+    return std::all_of(now.begin(), now.end(), [&](const Record& y) {
+      return !conflict(x, y) || judge(key, x, y).second != 2;
+    });
+  }
+  return false;
 }
 
 // A strong write retires only what every later access would see as it sees the write itself.

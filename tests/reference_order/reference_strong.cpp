@@ -56,8 +56,7 @@ void Reference::check_word(const std::vector<WordEvent>& before, const StrongCal
   for (const WordEvent& event : before) {
     if (event.instruction == instruction_) continue;
     for (int lane : call.lanes) {
-      const bool over = state(event.lane).grid < state(lane).grid;
-      forced &= over || lane_knows_event(lane, {event.lane, event.event});
+      forced &= grid_over(event.lane, lane) || lane_knows_event(lane, {event.lane, event.event});
     }
   }
   if (!forced) ++unforced[RuleId::kD5];

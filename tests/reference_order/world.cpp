@@ -58,26 +58,36 @@ void World::next_event(std::string text) {
   trace.push_back(fmt::format("{}: {}", instruction_, text));
 }
 
-void World::begin_grid(uint32_t grid) {
-  const GridId before[] = {GridId{grid - 1}};
-  engine_.begin_grid(GridId{grid}, std::span(before, grid == 0 ? 0 : 1));
-  for (uint32_t cta = grid * 2; cta < grid * 2 + 2; ++cta) {
+void World::begin_grid() {
+  const uint32_t grid = grids_begun_++;
+  std::vector<GridId> over;
+  for (uint32_t earlier : ended_) over.push_back(GridId{earlier});
+  engine_.begin_grid(GridId{grid}, over);
+  reference_.begin_grid(grid, ended_);
+  running_.push_back(grid);
+  for (uint32_t cta = grid * kCtasPerGrid; cta < (grid + 1) * kCtasPerGrid; ++cta) {
     const uint32_t threads = partial_warp_ ? kLanesPerCta - 12 : kLanesPerCta;
     engine_.begin_cta(CtaId{cta}, GridId{grid}, threads, kSharedBytes + 8 * kObjects);
-    reference_.begin_cta(cta, grid, true);
+    reference_.begin_cta(cta, grid);
     for (int warp = 0; warp < kWarps; ++warp) {
       live_[{cta, warp}] = partial_warp_ && warp == kWarps - 1 ? kAllLanes >> 12 : kAllLanes;
     }
     for (int i = 0; i < kObjects; ++i)
       objects_[{cta, i}].offset = kSharedBytes + 8u * static_cast<uint32_t>(i);
-    running_.push_back(cta);
   }
 }
 
-void World::end_grid() {
-  for (uint32_t cta : running_) engine_.end_cta(CtaId{cta});
-  running_.clear();
-  flights_.clear();
+void World::end_grids(bool only_first) {
+  while (!running_.empty()) {
+    const uint32_t grid = running_.front();
+    for (uint32_t cta = grid * kCtasPerGrid; cta < (grid + 1) * kCtasPerGrid; ++cta) {
+      engine_.end_cta(CtaId{cta});
+      std::erase_if(flights_, [&](const Flight& flight) { return flight.cta == cta; });
+    }
+    running_.erase(running_.begin());
+    ended_.push_back(grid);
+    if (only_first) return;
+  }
 }
 
 LaneMask World::blocked(uint32_t cta, int warp) const {
@@ -116,9 +126,7 @@ std::vector<Touched> World::touched(const Instruction& what) {
   return result;
 }
 
-bool World::would_race(const Instruction& what) {
-  return reference_.racing_bytes(touched(what)) != 0;
-}
+DryRun World::try_access(const Instruction& what) { return reference_.try_access(touched(what)); }
 
 std::vector<Reference::StrongCall> World::words(const Instruction& what) const {
   std::vector<Reference::StrongCall> calls;

@@ -51,9 +51,11 @@ class World : public RaceSink {
   World(uint64_t seed, bool strict, size_t collect_at, bool partial_warp);
   void race(const Race& race) override;
 
-  void begin_grid(uint32_t grid);
-  void end_grid();
-  bool would_race(const Instruction& what);
+  void begin_grid();                // ordered after the grids that have ended
+  void end_grids(bool only_first);  // of those that run
+  size_t grids_running() const { return running_.size(); }
+  size_t grids_begun() const { return grids_begun_; }
+  DryRun try_access(const Instruction& what);
   void access(const Instruction& what);
   void warp_sync(uint32_t cta, int warp, LaneMask lanes);
   void warp_meet(uint32_t cta, int warp, LaneMask lanes);
@@ -62,13 +64,13 @@ class World : public RaceSink {
   void arrive(uint32_t cta, int warp, LaneMask lanes, FuzzObject& object, bool release);
   void expect(uint32_t cta, int warp, LaneMask lanes, FuzzObject& object);
   void wait(uint32_t cta, int warp, LaneMask lanes, FuzzObject& object, bool acquire);
-  bool would_copy_race(const Instruction& to_shared, const Instruction& from_global);
+  DryRun try_cp_async(const Instruction& to_shared, const Instruction& from_global);
   void cp_async(const Instruction& to_shared, const Instruction& from_global);
   void cp_async_commit(uint32_t cta, int warp, LaneMask lanes);
   void cp_async_wait(uint32_t cta, int warp, LaneMask lanes, uint32_t left);
   void cp_async_arrive(uint32_t cta, int warp, LaneMask lanes, FuzzObject& object);
   void bulk_load(uint32_t cta, int warp, int lane, FuzzObject& object, Range shared, Range global);
-  bool would_bulk_race(uint32_t cta, int warp, int lane, Range shared, Range global, bool load);
+  DryRun try_bulk(uint32_t cta, int warp, int lane, Range shared, Range global, bool load);
   void bulk_store(uint32_t cta, int warp, int lane, Range shared, Range global, bool reduce);
   void bulk_commit(uint32_t cta, int warp, LaneMask lanes);
   void bulk_wait(uint32_t cta, int warp, LaneMask lanes, uint32_t left, bool reads_only);
@@ -77,6 +79,12 @@ class World : public RaceSink {
   void finish_something(std::mt19937_64& random);  // a copy in flight or an asynchronous arrival
   void exit_lanes(uint32_t cta, int warp, LaneMask lanes);
 
+  static constexpr uint32_t kCtasPerGrid = 2;
+  // One of the CTAs that run.
+  uint32_t cta(uint64_t index) const {
+    return running_[index / kCtasPerGrid % running_.size()] * kCtasPerGrid +
+           static_cast<uint32_t>(index % kCtasPerGrid);
+  }
   LaneMask live(uint32_t cta, int warp) const { return live_.at({cta, warp}); }
   LaneMask blocked(uint32_t cta, int warp) const;
   // No barrier holds arrivals of the warp: its lanes may exit without changing who is expected.
@@ -136,7 +144,8 @@ class World : public RaceSink {
   std::map<std::pair<uint32_t, int>, FuzzObject> objects_;
   std::map<std::tuple<bool, Kind, bool, Strength, Scope, uint32_t, bool>, uint32_t> ops_;
   std::vector<Flight> flights_;
-  std::vector<uint32_t> running_;
+  uint32_t grids_begun_ = 0;
+  std::vector<uint32_t> running_, ended_;                                // grids
   std::map<std::tuple<uint32_t, bool, uint32_t, uint64_t>, int> races_;  // tier R: least path
   std::map<std::tuple<uint32_t, bool, uint32_t, uint64_t>, int> strict_found_;
 };

@@ -33,10 +33,12 @@ std::vector<Touched> World::copied(const Instruction& side, Kind kind,
   return result;
 }
 
-bool World::would_copy_race(const Instruction& to, const Instruction& from) {
+DryRun World::try_cp_async(const Instruction& to, const Instruction& from) {
   std::map<int, uint32_t> ids;
-  return reference_.racing_bytes(copied(from, Kind::kRead, ids)) != 0 ||
-         reference_.racing_bytes(copied(to, Kind::kWrite, ids)) != 0;
+  const DryRun read = reference_.try_access(copied(from, Kind::kRead, ids));
+  const DryRun write = reference_.try_access(copied(to, Kind::kWrite, ids));
+  const bool races = read.races || write.races;
+  return {races, races && read.narrowly == read.races && write.narrowly == write.races};
 }
 
 void World::cp_async(const Instruction& to, const Instruction& from) {
@@ -103,11 +105,10 @@ std::vector<Touched> World::both_sides(uint32_t cta, int lane, Range shared, Ran
   return result;
 }
 
-bool World::would_bulk_race(uint32_t cta, int index, int lane, Range shared, Range global,
-                            bool load) {
+DryRun World::try_bulk(uint32_t cta, int index, int lane, Range shared, Range global, bool load) {
   const int who = Reference::lane_index(cta, index, lane);
   const Kind kind = load ? Kind::kRead : Kind::kWrite;
-  return reference_.racing_bytes(both_sides(cta, who, shared, global, load, kind, 0, 0)) != 0;
+  return reference_.try_access(both_sides(cta, who, shared, global, load, kind, 0, 0));
 }
 
 void World::bulk_load(uint32_t cta, int index, int lane, FuzzObject& object, Range shared,
