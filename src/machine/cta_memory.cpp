@@ -26,7 +26,7 @@ Block BlockPool::take(size_t bytes) {
   size_t room = (bytes + kLine - 1) / kLine * kLine;
   if (chunks_.empty() || room > chunks_.back().size() - used_) {
     size_t size = std::max(kChunk, room);
-    chunks_.push_back({map_pages(size), size});
+    chunks_.push_back({map_pages(size, Pages::any), size});
     used_ = 0;
   }
   Block block = chunks_.back().subspan(used_, bytes);

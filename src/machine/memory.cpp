@@ -21,7 +21,7 @@ BufferId Memory::add_buffer(std::string name, uint64_t size) {
   buffer.name = std::move(name);
   buffer.address = (kFirstBuffer + buffers_.size()) << kRegionBits;
   buffer.size = size;
-  buffer.data = map_pages(size);
+  buffer.data = map_pages(size, Pages::zeroed);
   buffers_.push_back(std::move(buffer));
   limits_.push_back(size);
   first_ = buffers_.data();
