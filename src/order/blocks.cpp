@@ -288,7 +288,7 @@ bool overwrite_ordered(const Doing& doing, Block& block, CellMask cells) {
   const auto ordered = [&](ObjectId readers) { return are_ordered(doing, readers); };
   if (doing.async_proxy || doing.strong || shadow.reader_writes(block)) return false;
   const ObjectId writer = shadow.sole_writer(block, cells);
-  if (!is_ordered(doing, doing.core.objects.key(writer)) &&
+  if (writer != kUnwritten && !is_ordered(doing, doing.core.objects.key(writer)) &&
       (writer < kFirstObject || !is_ordered_for_good(doing, writer))) {
     return false;
   }

@@ -74,7 +74,8 @@ LW_ALWAYS_INLINE void write_fast(const Objects& objects, const Who& who, Block& 
   if (block.detail != 0) return slow();
   if (block.write == who.id && block.reader == 0 && who.injective) return;
   const bool whole = cells == kAllCells || block.write == who.id;
-  if (!whole || !passes<kSpace>(who, objects.key(block.write))) return slow();
+  if (!whole) return slow();
+  if (block.write != kUnwritten && !passes<kSpace>(who, objects.key(block.write))) return slow();
   if (block.reader != 0) {
     if (!passes<kSpace>(who, objects.key(block.reader))) return slow();
     if ((block.reader_cells & ~cells) != 0) {

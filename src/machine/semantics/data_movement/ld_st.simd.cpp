@@ -239,8 +239,8 @@ template <bool is_load, Window window, class Address>
   warp.machine->values().end();
 }
 
-// Four lanes at a time: a vector of four 32-bit elements from (or to) each, turned so that each slot
-// gets (or gives) its element of the four lanes.
+// Four lanes at a time: a vector of four 32-bit elements from (or to) each, turned so that each
+// slot gets (or gives) its element of the four lanes.
 using Quad = uint32_t __attribute__((vector_size(16)));
 struct Quads {
   Quad row[4];
@@ -261,14 +261,16 @@ LW_ALWAYS_INLINE void move_quads(std::byte* bytes, const Address* at, Address lo
   for (int lane = 0; lane < kLanes; lane += 4) {
     Quads quads;
     for (int i = 0; i < 4; ++i) {
-      const std::byte* from = is_load ? bytes + (at[lane + i] - low)
-                                      : reinterpret_cast<std::byte*>(lanes_at<uint32_t>(registers, slots[i]) + lane);
+      const std::byte* from =
+          is_load ? bytes + (at[lane + i] - low)
+                  : reinterpret_cast<std::byte*>(lanes_at<uint32_t>(registers, slots[i]) + lane);
       std::memcpy(&quads.row[i], from, sizeof(Quad));
     }
     quads = transposed(quads);
     for (int i = 0; i < 4; ++i) {
-      std::byte* to = is_load ? reinterpret_cast<std::byte*>(lanes_at<uint32_t>(registers, slots[i]) + lane)
-                              : bytes + (at[lane + i] - low);
+      std::byte* to =
+          is_load ? reinterpret_cast<std::byte*>(lanes_at<uint32_t>(registers, slots[i]) + lane)
+                  : bytes + (at[lane + i] - low);
       std::memcpy(to, &quads.row[i], sizeof(Quad));
     }
   }
