@@ -24,7 +24,7 @@ struct Expected {
 };
 
 std::vector<Expected> expected_hashes() {
-  std::ifstream file(std::string(LW_BENCH_KERNELS) + "/expected_hashes.tsv");
+  std::ifstream file(std::string(LW_KERNELS) + "/bench/expected_hashes.tsv");
   std::vector<Expected> rows;
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;
@@ -38,7 +38,7 @@ std::vector<Expected> expected_hashes() {
 class Outputs : public testing::TestWithParam<Expected> {};
 
 TEST_P(Outputs, EqualThoseOfTheGpu) {
-  CaseRun run(GetParam().kernel);
+  CaseRun run("bench/" + GetParam().kernel);
   ASSERT_TRUE(run.is_ready()) << run.error();
   Outcome outcome = run.run(false);
   ASSERT_TRUE(outcome.finished) << outcome.why;

@@ -21,7 +21,7 @@ double cpu_seconds() {
 CaseRun::CaseRun(const std::string& name) {
   diagnose::Emitter emitter;
   std::optional<casefile::Case> parts =
-      casefile::read_case(std::string(LW_BENCH_KERNELS) + "/" + name + ".toml", emitter);
+      casefile::read_case(std::string(LW_KERNELS) + "/" + name + ".toml", emitter);
   if (parts) inputs_ = casefile::load_inputs(std::move(*parts), uint64_t{4} << 30, emitter);
   for (const diagnose::Diagnostic& diagnostic : emitter.diagnostics())
     error_ += diagnostic.place.file + ": " + diagnostic.message + "\n";

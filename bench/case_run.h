@@ -1,5 +1,5 @@
 #pragma once
-// A case of kernels/bench, run any number of times.
+// A case of kernels/, run any number of times.
 
 #include <cstdint>
 #include <optional>
@@ -22,7 +22,7 @@ struct Outcome {
 
 class CaseRun {
  public:
-  explicit CaseRun(const std::string& name);
+  explicit CaseRun(const std::string& name);  // as in "bench/sgemm"
   bool is_ready() const { return inputs_.has_value(); }
   const std::string& error() const { return error_; }
   Outcome run(bool checked) const;
