@@ -58,8 +58,13 @@ __device__ __forceinline__ void mma_f8f6f4(Address d, uint64_t a, uint64_t b, ui
       : "memory");
 }
 
-// One arrival on `barrier` once every earlier mma of this thread is finished: its reads of shared
-// memory and its writes of tensor memory.
+// 128 rows of 32 bytes from shared memory into eight columns of all lanes. By one thread.
+__device__ __forceinline__ void copy_128_rows(Address to, uint64_t rows) {
+  asm volatile("tcgen05.cp.cta_group::1.128x256b [%0], %1;" ::"r"(to), "l"(rows) : "memory");
+}
+
+// One arrival on `barrier` once every earlier mma and copy of this thread is finished: its
+// reads of shared memory and its writes of tensor memory.
 __device__ __forceinline__ void commit(Mbarrier& barrier) {
   asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(
                    shared_address(&barrier))
