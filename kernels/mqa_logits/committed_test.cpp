@@ -25,9 +25,9 @@ std::string contents(const std::filesystem::path& path) {
 TEST(Committed, CasesAreThoseOfTheGenerator) {
   const auto inputs = std::filesystem::path(testing::TempDir()) / "mqa_inputs.safetensors";
   for (const NamedVariant& variant : kVariants) {
-    for (bool as_found : {false, true}) {
-      const std::string name = case_name(variant, as_found);
-      EXPECT_EQ(contents(kFolder / "cases" / (name + ".toml")), committed_case(variant, as_found))
+    for (const Form& form : forms_of(variant)) {
+      const std::string name = case_name(variant, form);
+      EXPECT_EQ(contents(kFolder / "cases" / (name + ".toml")), committed_case(variant, form))
           << "run mqa_inputs cases " << kFolder / "cases";
     }
     write_inputs(case_problem(variant), inputs);
@@ -54,19 +54,18 @@ TEST(Committed, FormsDifferByTheWaitAndTheBarrier) {
   for (const NamedVariant& variant : kVariants) {
     const int math = math_threads(variant.variant);
     for (const char* target : {".sm_100a.ptx", ".sm_103a.ptx"}) {
-      const auto of = [&](bool as_found) {
-        return instructions(kFolder / "compiled" / (case_name(variant, as_found) + target));
+      const auto of = [&](const Form& form) {
+        return instructions(kFolder / "compiled" / (case_name(variant, form) + target));
       };
-      std::vector<std::string> fixed = of(false);
-      const std::vector<std::string> as_found = of(true);
-      ASSERT_EQ(fixed.size(), as_found.size() + 2) << variant.name;
-      const auto [at, same] =
-          std::mismatch(fixed.begin(), fixed.end(), as_found.begin(), as_found.end());
-      ASSERT_LT(at, fixed.end() - 2);
+      std::vector<std::string> right = of(fixed);
+      const std::vector<std::string> found = of(as_found);
+      ASSERT_EQ(right.size(), found.size() + 2) << variant.name;
+      const auto [at, same] = std::mismatch(right.begin(), right.end(), found.begin(), found.end());
+      ASSERT_LT(at, right.end() - 2);
       EXPECT_EQ(at[0], "tcgen05.wait::ld.sync.aligned;") << variant.name;
       EXPECT_EQ(at[1], "bar.sync 2, " + std::to_string(math) + ";") << variant.name;
-      fixed.erase(at, at + 2);
-      EXPECT_EQ(fixed, as_found) << variant.name;
+      right.erase(at, at + 2);
+      EXPECT_EQ(right, found) << variant.name;
     }
   }
 }

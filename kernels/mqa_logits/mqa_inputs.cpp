@@ -18,9 +18,9 @@ void write_committed(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
   for (const NamedVariant& variant : kVariants) {
     write_inputs(case_problem(variant), folder / case_inputs(variant));
-    for (bool as_found : {false, true}) {
-      host::write_text(folder / (case_name(variant, as_found) + ".toml"),
-                       committed_case(variant, as_found));
+    for (const Form& form : forms_of(variant)) {
+      host::write_text(folder / (case_name(variant, form) + ".toml"),
+                       committed_case(variant, form));
     }
   }
 }
@@ -29,7 +29,7 @@ void write_correctness(const std::filesystem::path& compiled, const std::filesys
   int number = 0;
   for (const Problem& problem : correctness_problems()) {
     const std::filesystem::path folder = root / fmt::format("{:02}", number++);
-    const std::string ptx = case_name(problem.variant, false) + ".sm_100a.ptx";
+    const std::string ptx = case_name(problem.variant, fixed) + ".sm_100a.ptx";
     CaseFiles files;
     files.ptx = std::filesystem::absolute(compiled / ptx).string();
     files.inputs = "inputs.safetensors";

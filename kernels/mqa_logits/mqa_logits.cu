@@ -22,7 +22,7 @@
 //
 // Warp 0 allocates tensor memory for all and frees it at its own end. The other math warps may be a
 // whole unit behind then. In the right form they all meet after their last loads and before the
-// free (`drained`); freed columns keep their data until somebody allocates them, so the form
+// free (`Drain`); freed columns keep their data until somebody allocates them, so the form
 // without shows nothing wrong until another CTA on the SM does.
 
 #include "../ptx/barrier.cuh"
@@ -149,6 +149,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) paged_mqa_logits(
     // Who still reads logits is a prerequisite too.
     if constexpr (kVariant.early_keys) ptx::wait_for_prerequisites();
 
+    if constexpr (kVariant.drain == Drain::before_the_loads) {
+      ptx::named_sync<kDrainBarrier, kMathThreads>();
+    }
     Ring<kQueryStages> query;
     Ring<kKeyStages> key;
     Ring<kAccumulators> sum;
@@ -196,9 +199,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) paged_mqa_logits(
       }
     }
 
-    if constexpr (kVariant.drained) {
+    if constexpr (kVariant.drain == Drain::whole) {
       tcgen05::wait_loads();
       ptx::named_sync<kDrainBarrier, kMathThreads>();
+    } else if constexpr (kVariant.drain == Drain::wait_alone) {
+      tcgen05::wait_loads();
+    } else if constexpr (kVariant.drain == Drain::by_one_lane) {
+      tcgen05::wait_loads();
+      if (ptx::elect_one()) ptx::named_sync<kDrainBarrier, kMathThreads>();
     }
     if (warp == 0) {
       tcgen05::relinquish_alloc_permit();

@@ -6,6 +6,16 @@
 
 namespace mqa_logits {
 
+// What the math warps do between their last loads of tensor memory and the free by warp 0.
+enum class Drain {
+  whole,  // all wait for their loads, then meet
+  none,
+  // Three that look like a remedy and are none.
+  wait_alone,        // nothing tells warp 0 of the others' waits
+  before_the_loads,  // they meet too early
+  by_one_lane,       // an aligned barrier wants the whole warp
+};
+
 struct Variant {
   int math_groups;  // of four warps
   // 2: each group has the keys of its own blocks brought to it. 1: all groups take every block and
@@ -19,7 +29,7 @@ struct Variant {
   bool early_keys = false;  // keys are older than the grid we depend on: load them before it ends
   bool rank_rows = false;   // logits hold the rows of this rank alone
   bool rank_pages = false;  // our keys are every `ranks`-th page of the whole sequence
-  bool drained = true;      // the math warps meet between their last loads and the free
+  Drain drain = Drain::whole;
 };
 
 // Each group its own blocks of 128 keys.
@@ -72,12 +82,21 @@ constexpr int row_shares(const Variant& variant) {
          variant.key_streams;
 }
 
-// The right form, and the one found in public code: warp 0 frees tensor memory when it is done,
-// whatever the other math warps do.
-constexpr Variant fixed(Variant variant) { return variant; }
+// The right form; the one found in public code, where warp 0 frees tensor memory when it is done,
+// whatever the other math warps do; and those that would not help.
+struct Form {
+  const char* name;
+  Drain drain;
+};
 
-constexpr Variant as_found(Variant variant) {
-  variant.drained = false;
+constexpr Form fixed{"fixed", Drain::whole};
+constexpr Form as_found{"as_found", Drain::none};
+constexpr Form wait_alone{"wait_alone", Drain::wait_alone};
+constexpr Form barrier_before_loads{"barrier_before_loads", Drain::before_the_loads};
+constexpr Form barrier_of_one_lane{"barrier_of_one_lane", Drain::by_one_lane};
+
+constexpr Variant in_form(Variant variant, const Form& form) {
+  variant.drain = form.drain;
   return variant;
 }
 
@@ -92,6 +111,6 @@ constexpr Variant as_found(Variant variant) {
 
 namespace mqa_logits {
 
-constexpr Variant kVariant = MQA_LOGITS_FORM(MQA_LOGITS_VARIANT);
+constexpr Variant kVariant = in_form(MQA_LOGITS_VARIANT, MQA_LOGITS_FORM);
 
 }  // namespace mqa_logits

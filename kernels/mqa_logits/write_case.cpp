@@ -84,9 +84,37 @@ std::string launch_text(const Problem& p) {
       roles_text(variant));
 }
 
+std::string_view verdict(Drain drain) {
+  switch (drain) {
+    case Drain::whole:
+      return "clean, all schedules";
+    case Drain::by_one_lane:
+      return "error in all schedules";
+    default:
+      return "race in all schedules";
+  }
+}
+
+std::string_view what_is_wrong(Drain drain) {
+  switch (drain) {
+    case Drain::whole:
+      return "";
+    case Drain::none:
+      return "# Warp 0 frees tensor memory while the other math warps' loads may still be to "
+             "come.\n";
+    case Drain::wait_alone:
+      return "# Every math warp waits for its loads, but nothing tells warp 0 before it frees.\n";
+    case Drain::before_the_loads:
+      return "# The math warps meet, but before their loads.\n";
+    case Drain::by_one_lane:
+      return "# One lane of each math warp executes a barrier that wants whole warps.\n";
+  }
+  return "";
+}
+
 std::string check_text(const Problem& p, const CaseFiles& files) {
-  std::string text = fmt::format("[check]\noutputs = [\"logits\"]\nexpect = \"{}\"\n",
-                                 files.as_found ? "race in all schedules" : "clean, all schedules");
+  std::string text =
+      fmt::format("[check]\noutputs = [\"logits\"]\nexpect = \"{}\"\n", verdict(files.form.drain));
   if (files.reference) {
     text += fmt::format("reference = \"expected.safetensors\"\nrmse_ratio = {}\nmax_abs = {}\n",
                         p.integers ? "0.0" : "1e-5", p.integers ? "0.0" : "5e-5");
@@ -98,10 +126,7 @@ std::string check_text(const Problem& p, const CaseFiles& files) {
 
 std::string case_text(const Problem& problem, const CaseFiles& files) {
   std::string text = fmt::format("# Paged MQA logits: {}.\n", problem.name);
-  if (files.as_found) {
-    text +=
-        "# Warp 0 frees tensor memory while the other math warps' loads may still be to come.\n";
-  }
+  text += what_is_wrong(files.form.drain);
   text += fmt::format("\nptx = \"{}\"\n", files.ptx);
   if (!files.source_root.empty()) text += fmt::format("source_root = \"{}\"\n", files.source_root);
   text += "\n";
@@ -121,20 +146,27 @@ void write_reference(const Problem& problem, const std::filesystem::path& path) 
   host::write_safetensors(path, {{"logits", "F64", "f32", shape, bytes_of(logits)}});
 }
 
-std::string case_name(const NamedVariant& variant, bool as_found) {
-  return fmt::format("{}_{}", variant.name, as_found ? "as_found" : "fixed");
+std::span<const Form> forms_of(const NamedVariant& variant) {
+  static constexpr Form kForms[] = {fixed, as_found, wait_alone, barrier_before_loads,
+                                    barrier_of_one_lane};
+  const bool all = std::string_view(variant.name) == kVariants[0].name;
+  return std::span(kForms).first(all ? std::size(kForms) : 2);
+}
+
+std::string case_name(const NamedVariant& variant, const Form& form) {
+  return fmt::format("{}_{}", variant.name, form.name);
 }
 
 std::string case_inputs(const NamedVariant& variant) {
   return variant.variant.rank_rows ? "rows_inputs.safetensors" : "inputs.safetensors";
 }
 
-std::string committed_case(const NamedVariant& variant, bool as_found) {
+std::string committed_case(const NamedVariant& variant, const Form& form) {
   CaseFiles files;
-  files.ptx = fmt::format("../compiled/{}.sm_100a.ptx", case_name(variant, as_found));
+  files.ptx = fmt::format("../compiled/{}.sm_100a.ptx", case_name(variant, form));
   files.source_root = "../../..";
   files.inputs = case_inputs(variant);
-  files.as_found = as_found;
+  files.form = form;
   return case_text(case_problem(variant), files);
 }
 
