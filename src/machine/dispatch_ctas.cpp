@@ -80,19 +80,23 @@ bool Machine::start_cluster(Launch& launch) {
   return true;
 }
 
+// A dependent of a launch that lets go early is not ordered behind it, even if this run has come to
+// the end of that one first (rules G-3 to G-6).
 void Machine::begin_grid(const Launch& launch) {
-  std::vector<base::GridId> after;
-  for (const auto& other : launches_)
-    if (other->id != launch.id && other->request.stream == launch.request.stream &&
-        other->is_finished())
-      after.push_back(other->id);
-  order_->begin_grid(launch.id, after);
+  const Launch* previous = previous_in_stream(launch);
+  if (previous == nullptr) return order_->begin_grid(launch.id, {});
+  const base::GridId before[] = {previous->id};
+  if (launch.request.programmatic && previous->lets_go_early) {
+    order_->begin_grid(launch.id, {}, before);
+  } else {
+    order_->begin_grid(launch.id, before);
+  }
 }
 
 Cta& Machine::open(Launch& launch, uint32_t index, uint32_t sm) {
   if (order_)
     order_->begin_cta(base::CtaId(launch.first_cta + index), launch.id,
-                      static_cast<uint32_t>(launch.request.block.count()), launch.shared_bytes);
+                      static_cast<uint32_t>(launch.request.block.count()), launch.shared_bytes, sm);
   auto holder = open_cta(*this, launch, index, sm, options_.poison, pool_);
   Cta& cta = holder->cta;
   holders_[cta.id] = std::move(holder);
@@ -106,6 +110,7 @@ Cta& Machine::open(Launch& launch, uint32_t index, uint32_t sm) {
 void Machine::trigger_dependents(Cta& cta) {
   if (cta.triggered) return;
   cta.triggered = true;
+  cta.launch->lets_go_early = true;
   ++cta.launch->ctas_triggered;
   if (cta.launch->ctas_triggered == cta.launch->cta_count()) dispatch();
 }

@@ -38,6 +38,7 @@ struct Launch {
   uint32_t ctas_started = 0;  // in linear order, cluster by cluster
   uint32_t ctas_finished = 0;
   uint32_t ctas_triggered = 0;  // let the next launch of the stream start, or finished
+  bool lets_go_early = false;   // some CTA has executed griddepcontrol.launch_dependents
 
   uint32_t cta_count() const { return static_cast<uint32_t>(request.grid.count()); }
   bool is_finished() const { return ctas_finished == cta_count(); }

@@ -101,10 +101,18 @@ bool are_ordered(const Doing& doing, ObjectId readers) {
   return true;
 }
 
+// Operations of tensor memory that end in the order of their issue (tensor.h).
+bool ends_with(const Object& later, const Object& earlier) {
+  return later.agent >= Agent::kTensorLoad && later.agent == earlier.agent &&
+         later.component == earlier.component && later.cta == earlier.cta &&
+         later.lanes == earlier.lanes && later.count >= earlier.count;
+}
+
 // Readers that the new one stands for.
 bool is_replaced(const Doing& doing, ObjectId id) {
-  if (doing.alone || id == doing.id) return false;
+  if (id == doing.id) return false;
   const Object& earlier = doing.core.objects[id];
+  if (doing.alone) return !earlier.writes() && ends_with(doing.core.objects[doing.id], earlier);
   if (earlier.writes() || !stands_for(doing.core.objects[doing.id], earlier)) return false;
   return doing.core.objects.key(id).key == doing.key || is_ordered_whole(doing, id);
 }
@@ -299,6 +307,21 @@ bool overwrite_ordered(const Doing& doing, Block& block, CellMask cells) {
 
 }  // namespace
 
+namespace {
+
+// Takes from the writers the cells that a reader in between answers for: it follows them, and this
+// access follows it.
+void drop_followed(const Doing& doing, const std::vector<Touch>& readers,
+                   std::vector<Touch>& writers) {
+  if (doing.space != Space::kTensor) return;
+  for (const Touch& reader : readers) {
+    if (!follows_by_itself(doing, reader.id)) continue;
+    for (Touch& writer : writers) writer.cells &= ~reader.cells;
+  }
+}
+
+}  // namespace
+
 void write_block(const Doing& doing, Block& block, const Cells& cells) {
   Shadow& shadow = doing.core.shadow;
   if (shadow.is_split(block)) return each_quarter(doing, block, cells, write_block);
@@ -306,9 +329,10 @@ void write_block(const Doing& doing, Block& block, const Cells& cells) {
   std::vector<Touch>& writers = doing.core.writers;
   std::vector<Touch>& readers = doing.core.readers;
   shadow.writers(block, cells.mask, writers);
+  shadow.readers(block, readers);
+  drop_followed(doing, readers, writers);
   Compared compared = compare_writers(doing, writers, cells);
   const CellMask open = cells.mask & ~compared.closed;
-  shadow.readers(block, readers);
   for (const Touch& touch : readers) {
     compared.raced |= check_pair(doing, touch.id, {cells.base, cells.shift, touch.cells & open});
   }

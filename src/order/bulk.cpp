@@ -5,6 +5,7 @@
 // control. A store or reduction finishes for its issuer alone, by bulk groups: reads done (TM-10)
 // or writes done (TM-11). All data accesses are in the async proxy.
 
+#include "order/async_access.h"
 #include "order/mbarrier.h"
 
 namespace lw::order {
@@ -17,8 +18,18 @@ Shape agent_shape(LaneId lane) {
   return shape;
 }
 
-ObjectId issue(Core& core, Warp& warp, const Deed& deed, LaneId lane, const AsyncAccess& access,
-               Component component, uint32_t count) {
+Deed deed_of(OpId op, Agent agent, const AsyncAccess& access) {
+  Deed deed{op, access.kind, agent};
+  deed.strong = access.kind == Kind::kAtomic;
+  deed.scope = access.scope;
+  deed.element_bytes = access.element_bytes;
+  return deed;
+}
+
+}  // namespace
+
+ObjectId touch_ranges(Core& core, Warp& warp, const Deed& deed, LaneId lane,
+                      const AsyncAccess& access, Component component, uint32_t count) {
   const ObjectId id = core.async_object(warp, deed, agent_shape(lane), component, count);
   Doing doing{core, warp};
   doing.id = id;
@@ -38,16 +49,6 @@ ObjectId issue(Core& core, Warp& warp, const Deed& deed, LaneId lane, const Asyn
   return id;
 }
 
-Deed deed_of(OpId op, Agent agent, const AsyncAccess& access) {
-  Deed deed{op, access.kind, agent};
-  deed.strong = access.kind == Kind::kAtomic;
-  deed.scope = access.scope;
-  deed.element_bytes = access.element_bytes;
-  return deed;
-}
-
-}  // namespace
-
 AsyncId Engine::bulk_load(Warp& warp, OpId op, LaneId lane, Mbarrier signal,
                           std::span<const AsyncAccess> accesses) {
   core_->collect_if_due();
@@ -62,7 +63,7 @@ AsyncId Engine::bulk_load(Warp& warp, OpId op, LaneId lane, Mbarrier signal,
   }
   for (const AsyncAccess& access : accesses) {
     const Deed deed = deed_of(op, Agent::kBulkLoad, access);
-    pending.objects.push_back(issue(*core_, warp, deed, lane, access, 0, kPending));
+    pending.objects.push_back(touch_ranges(*core_, warp, deed, lane, access, 0, kPending));
   }
   warp.since_control |= bit;
   pending.issue = publish(warp, bit, view_bit(View::kControl));
@@ -85,8 +86,8 @@ void Engine::bulk_store(Warp& warp, OpId op, LaneId lane, std::span<const AsyncA
   async.bulk.issued[lane.value] = stamp;
   for (const AsyncAccess& access : accesses) {
     const AsyncMilestone& milestone = access.kind == Kind::kRead ? async.read : async.written;
-    issue(*core_, warp, deed_of(op, Agent::kBulkStore, access), lane, access, milestone.component,
-          stamp);
+    touch_ranges(*core_, warp, deed_of(op, Agent::kBulkStore, access), lane, access,
+                 milestone.component, stamp);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "order/judge.h"
 #include "order/pair.h"
+#include "order/tensor.h"
 
 namespace lw::order {
 namespace {
@@ -99,6 +100,13 @@ class Stretches {
   Stretch now_;
 };
 
+// Of two grids it is the edge between them that is missing.
+RuleId grids_rule(const Doing& doing, const Object& earlier) {
+  const uint32_t grid = doing.core.grid_of_cta[earlier.cta];
+  if (grid == doing.warp.cta->grid) return RuleId::kM4;
+  return doing.core.is_early(doing.warp.cta->grid, grid) ? RuleId::kG4 : RuleId::kG8;
+}
+
 CellMask check_cells(const Doing& doing, ObjectId id, Pair& pair, const Cells& cells) {
   const Object& earlier = doing.core.objects[id];
   const Object& later = doing.core.objects[doing.id];
@@ -110,7 +118,10 @@ CellMask check_cells(const Doing& doing, ObjectId id, Pair& pair, const Cells& c
     const LaneMask y = doing.lanes_at(cells.address(cell));
     const CellPath path = path_of(pair, doing, earlier, x, y);
     if (path.ordered) continue;
-    Verdict verdict = judge(earlier, later, doing.space, path.path, path.in_warp);
+    Verdict verdict = doing.space == Space::kTensor
+                          ? judge_tensor(doing, earlier, path.path)
+                          : judge(earlier, later, doing.space, path.path, path.in_warp);
+    if (verdict.rule == RuleId::kM4) verdict.rule = grids_rule(doing, earlier);
     // Without a relaxed arrival it is a release that does not cover the access (another lane's,
     // say).
     if (verdict.rule == RuleId::kMB8 && !doing.core.findings.any_relaxed_arrival())
@@ -180,10 +191,19 @@ bool is_ordered_whole(const Doing& doing, ObjectId id) {
   return is_ordered(doing, doing.core.objects.key(id)) || is_ordered_for_good(doing, id);
 }
 
+bool follows_by_itself(const Doing& doing, ObjectId earlier) {
+  return doing.space == Space::kTensor &&
+         pipelined(doing, doing.core.objects[earlier]) == Pipelined::kYes;
+}
+
 bool is_settled(const Doing& doing, ObjectId id) {
   if (doing.remembers(id)) return true;
   const Object& earlier = doing.core.objects[id];
   if (morally_strong(earlier, doing.core.objects[doing.id])) return true;
+  if (follows_by_itself(doing, id)) {
+    doing.remember(id);
+    return true;
+  }
   if (earlier.cta != doing.warp.cta->id && doing.core.grid_is_over(*doing.warp.cta, earlier.cta)) {
     return true;
   }

@@ -68,6 +68,9 @@ bool is_ordered_whole(const Doing& doing, ObjectId earlier);
 // Is there nothing to report of `earlier`, whichever cells are compared? Remembers it if so.
 bool is_settled(const Doing& doing, ObjectId earlier);
 
+// Does this operation on tensor memory follow the earlier one by itself (tensor.h)?
+bool follows_by_itself(const Doing& doing, ObjectId earlier);
+
 // The general path for one block: any object, any cells. The access must be registered in `doing`.
 void read_block(const Doing& doing, Block& block, const Cells& cells);
 void write_block(const Doing& doing, Block& block, const Cells& cells);

@@ -22,9 +22,14 @@ void Core::collect() {
     mark_region(*this, region);
     shadow_bytes += region.bytes();
   }
+  for (auto& [sm, region] : tensor_cells) {
+    mark_region(*this, region);
+    shadow_bytes += region.bytes();
+  }
   for (const auto& cta : ctas) {
     if (!cta) continue;
     mark_region(*this, cta->shared);
+    for (const TensorAllocation& one : cta->tensor) objects.mark(one.freed);
     for (const auto& warp : cta->warps) {
       warp->cached.fill({});
       warp->last_shape.fill({});

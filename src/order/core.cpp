@@ -21,7 +21,8 @@ Object describe(const Warp& warp, const Deed& deed, const Shape& shape) {
   object.strong = deed.strong;
   object.scope = deed.scope;
   object.element_bytes = deed.element_bytes;
-  object.async_proxy = deed.agent == Agent::kBulkLoad || deed.agent == Agent::kBulkStore;
+  object.async_proxy = deed.agent == Agent::kBulkLoad || deed.agent == Agent::kBulkStore ||
+                       deed.agent == Agent::kTensorShared;
   return object;
 }
 

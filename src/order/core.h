@@ -72,9 +72,17 @@ struct Pending {
   ControlEvent event;   // its issue
 };
 
+// Columns that a CTA got, and the object of the dealloc that gave them back (0: none yet).
+struct TensorAllocation {
+  uint32_t column = 0;
+  uint32_t columns = 0;
+  ObjectId freed = 0;
+};
+
 struct Cta {
   uint32_t id = 0;
   uint32_t grid = 0;
+  uint32_t sm = 0;
   uint32_t ordered_below =
       1;  // CTAs with a smaller id + 1 belong to grids that are over (object.h)
   Component components = 0;
@@ -83,6 +91,8 @@ struct Cta {
   std::array<NamedBarrier, 16> barriers;
   std::unordered_map<uint32_t, MbarrierState> mbarriers;
   LearnMemo learn_memo;
+  std::vector<TensorAllocation> tensor;  // oldest first
+  std::vector<Component> tensor_parts;   // first component of each warp that uses it (tensor.h)
 };
 
 struct Core {
@@ -98,9 +108,13 @@ struct Core {
   struct Grid {
     std::vector<bool> over;      // by id: complete before this one starts
     uint32_t ordered_below = 1;  // see Cta
+    std::vector<GridId> early;   // that let it start before their end (G-3)
+    std::vector<bool> waited;    // by id: over when its griddepcontrol.wait returned; empty: none
   };
   std::vector<Grid> grids;
-  std::vector<Region> buffers;  // ascending
+  std::vector<Component> grid_wait_of_cta;  // by id: raised by griddepcontrol.wait; 0: never
+  std::map<uint32_t, Region> tensor_cells;  // by SM
+  std::vector<Region> buffers;              // ascending
   size_t last_buffer = 0;
   std::unordered_map<uint32_t, Pending> pending;
   std::map<std::pair<uint32_t, uint64_t>, Word> words;  // by owner (kNoCta: global) and address
@@ -155,6 +169,10 @@ struct Core {
   Shape shape_of(Warp& warp, OpId op, const EachShape& each, const Row& row);
   void report_race(const Race& race, uint64_t serial);
   bool grid_is_over(const Cta& cta, uint32_t earlier_cta) const;
+  bool is_early(uint32_t grid, uint32_t earlier_grid) const;
+  // Does somebody who is known by this clock of a CTA of `grid` know that the grid of `earlier_cta`
+  // is over (G-4)?
+  bool knows_grid_end(const Clock* clock, const Cta& cta, uint32_t earlier_cta) const;
   void collect_if_due() {
     if (objects.live() >= collect_at) collect();
   }

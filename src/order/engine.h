@@ -54,13 +54,19 @@ class Engine final {
   void declare_buffer(uint64_t base, uint64_t bytes, bool written = true);
 
   // Life. `after`: every grid that is complete before this one starts (stream order, G-7), direct
-  // predecessors are enough. A CTA id is used once in a run.
-  void begin_grid(GridId grid, std::span<const GridId> after);
+  // predecessors are enough. `early`: direct predecessors of a programmatic launch that let it
+  // start before their end (griddepcontrol.launch_dependents). That orders nothing (G-3) and needs
+  // no call of its own; what comes before `early` in the stream needs no mention either. A CTA id
+  // is used once in a run; `sm` is where it runs, which decides whose tensor memory it sees.
+  void begin_grid(GridId grid, std::span<const GridId> after, std::span<const GridId> early = {});
   void end_grid(GridId grid);
-  void begin_cta(CtaId cta, GridId grid, uint32_t threads, uint32_t shared_bytes);
+  void begin_cta(CtaId cta, GridId grid, uint32_t threads, uint32_t shared_bytes, uint32_t sm = 0);
   void end_cta(CtaId cta);
   Warp& warp(CtaId cta, WarpId warp);
   void exit_lanes(Warp& warp, LaneMask lanes);
+  // griddepcontrol.wait, when it returns: all that the grids in `early` did is before what these
+  // lanes do from now on (G-4), and what other lanes do only by an edge from these.
+  void grid_wait(Warp& warp, OpId op, LaneMask lanes);
 
   // Weak accesses of common shape, the fast paths; `bytes` per lane.
   void read_contiguous(Warp& warp, OpId op, LaneMask lanes, Space space, uint64_t base,
@@ -120,6 +126,36 @@ class Engine final {
   void bulk_commit(Warp& warp, LaneMask lanes);
   // cp.async.bulk.wait_group: reads only (`.read`, TM-10) or writes too (TM-11).
   void bulk_wait(Warp& warp, LaneMask lanes, uint32_t newest_left, bool reads_only);
+
+  // Tensor memory (rule book 12). Columns are those of the SM: what alloc gave, as it stands in an
+  // address. `lanes`: those that execute the instruction, all that are left of the warp; such
+  // warp-wide instructions meet in C here, without a call of warp_meet. relinquish_alloc_permit
+  // orders nothing.
+  //
+  // alloc, once it has its columns: a write of all their cells, after whatever their last owner
+  // did, which dealloc answers for, and a weak store of four bytes at `word` of shared memory, the
+  // address; who knows one lane of the warp to have done it knows it done (T5-2). dealloc: a write
+  // of all cells of an allocation; it changes no data. Columns that the CTA has freed may be named
+  // by later loads and other work (that is the race of T5-3, to be found); columns that it never
+  // had are a plain error (T5-25).
+  void tensor_alloc(Warp& warp, OpId op, LaneMask lanes, uint32_t column, uint32_t columns,
+                    uint32_t word);
+  void tensor_free(Warp& warp, OpId op, LaneMask lanes, uint32_t column, uint32_t columns);
+  // tcgen05.ld and st, asynchronous until wait::ld or wait::st of the same warp. Uses of the loaded
+  // registers order no memory (T5-12): nothing is told of them.
+  void tensor_load(Warp& warp, OpId op, LaneMask lanes, std::span<const TensorBox> boxes);
+  void tensor_store(Warp& warp, OpId op, LaneMask lanes, std::span<const TensorBox> boxes);
+  void tensor_wait_loads(Warp& warp, LaneMask lanes);
+  void tensor_wait_stores(Warp& warp, LaneMask lanes);
+  // tcgen05.mma, cp and shift at their issue. They end for whoever learns of a commit.
+  void tensor_issue(Warp& warp, OpId op, LaneId lane, const TensorWork& work);
+  // tcgen05.commit: one call for each object that it signals. The arrival, on `async_arrive`, comes
+  // when all earlier mma, cp and shift of the lane are done, before the mbarrier_complete that it
+  // may cause.
+  AsyncId tensor_commit(Warp& warp, OpId op, LaneId lane, Mbarrier object);
+  // tcgen05.fence::before_thread_sync and ::after_thread_sync.
+  void tensor_fence_before(Warp& warp, LaneMask lanes);
+  void tensor_fence_after(Warp& warp, LaneMask lanes);
 
   // Fences.
   void fence_proxy_async(Warp& warp, LaneMask lanes, FenceSpaces spaces);

@@ -4,10 +4,12 @@
 // registers.
 //
 // Addresses. Shared memory: byte offset inside the window of the owning CTA. Global memory: device
-// virtual addresses. A warp instruction names its lanes' addresses by a shape, so that the common
-// ones need no list. Calls come in the order of the run, before the effect takes place: a store is
-// declared while memory still holds the old bytes, an asynchronous operation when it is issued.
+// virtual addresses. Tensor memory: cells of an SM, see TensorCell. A warp instruction names its
+// lanes' addresses by a shape, so that the common ones need no list. Calls come in the order of the
+// run, before the effect takes place: a store is declared while memory still holds the old bytes,
+// an asynchronous operation when it is issued.
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -27,7 +29,7 @@ using base::LaneMask;
 using base::OpId;
 using base::WarpId;
 
-enum class Space : uint8_t { kShared, kGlobal };
+enum class Space : uint8_t { kShared, kGlobal, kTensor };
 
 enum class Kind : uint8_t { kRead, kWrite, kAtomic };  // kAtomic: read-modify-write
 
@@ -94,6 +96,58 @@ struct AsyncAccess {
   std::span<const Range> ranges;
   uint8_t element_bytes = 4;
   Scope scope = Scope::kGpu;
+};
+
+// Tensor memory (PTX ISA 9.7.16.1): 128 lanes by 512 columns of 32-bit cells for each SM. Its
+// address here goes down the lanes of a column first, so that an operand of full columns is one
+// piece.
+struct TensorCell {
+  static constexpr uint32_t kLanes = 128;
+  static constexpr uint32_t kColumns = 512;
+  static constexpr uint32_t kBytes = 4;
+  uint32_t lane = 0;
+  uint32_t column = 0;
+
+  constexpr uint64_t address() const { return uint64_t{column * kLanes + lane} * kBytes; }
+  static constexpr TensorCell at(uint64_t address) {
+    const auto index = static_cast<uint32_t>(address / kBytes);
+    return {index % kLanes, index / kLanes};
+  }
+};
+
+// Some lanes of some columns that stand side by side: bit i of lanes[q] is lane 32 q + i.
+struct TensorBox {
+  uint32_t column = 0;
+  uint32_t columns = 0;
+  std::array<LaneMask, 4> lanes{};
+
+  static TensorBox full(uint32_t column, uint32_t columns) {
+    return {column, columns, {kAllLanes, kAllLanes, kAllLanes, kAllLanes}};
+  }
+  static TensorBox quarter(int quarter, uint32_t column, uint32_t columns,
+                           LaneMask lanes = kAllLanes) {
+    TensorBox box{column, columns, {}};
+    box.lanes[static_cast<size_t>(quarter)] = lanes;
+    return box;
+  }
+};
+
+// One operand that tcgen05.mma, cp or shift has in tensor memory. Of an mma, what is read is A,
+// metadata or scale factors, and what is written is D.
+struct TensorAccess {
+  Kind kind = Kind::kRead;
+  bool reads_too = false;  // written and read: D with its input enabled (T5-28), shift
+  std::span<const TensorBox> boxes;
+};
+
+// An operation that one thread issues.
+struct TensorWork {
+  enum class Kind : uint8_t { kMma, kCopy, kCopy4x256b, kShift };
+  Kind kind = Kind::kMma;
+  bool pair = false;         // cta_group::2
+  uint32_t accumulator = 0;  // of an mma: the same for the same D address, shape and kind
+  std::span<const TensorAccess> cells;
+  std::span<const AsyncAccess> shared;  // read in the async proxy
 };
 
 // The place of an mbarrier object is its identity.

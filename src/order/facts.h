@@ -20,8 +20,27 @@ namespace lw::order {
 using diagnose::RuleId;
 using diagnose::Tier;
 
-// Who did it: lanes of a warp, or an asynchronous operation that a lane issued.
-enum class Agent : uint8_t { kLanes, kMatrixRows, kCpAsync, kBulkLoad, kBulkStore, kHost };
+// Who did it: lanes of a warp, or an asynchronous operation that a lane issued. Of a tcgen05
+// operation each operand is told apart, since its order depends on that: what an mma reads and
+// writes in tensor memory, and what mma and cp read in shared memory.
+enum class Agent : uint8_t {
+  kLanes,
+  kMatrixRows,
+  kCpAsync,
+  kBulkLoad,
+  kBulkStore,
+  kTensorAlloc,
+  kTensorFree,
+  kTensorLoad,
+  kTensorStore,
+  kMmaOperand,
+  kMmaResult,
+  kTensorCopy,
+  kTensorCopy4x256b,
+  kTensorShift,
+  kTensorShared,
+  kHost
+};
 
 struct Party {
   OpId op;
@@ -54,7 +73,7 @@ struct Race {
   Space space = Space::kShared;
   Party earlier;
   Party later;
-  uint64_t address = 0;         // of the first racing byte
+  uint64_t address = 0;         // of the first racing byte; in tensor memory see TensorCell
   uint32_t bytes = 0;           // racing bytes from there in the first instance
   bool after_unforced = false;  // an earlier match was not forced: holds in this matching only
 };

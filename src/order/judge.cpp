@@ -48,8 +48,10 @@ Verdict judge(const Object& earlier, const Object& later, Space space, Path path
     const bool relied = rule == RuleId::kCA10 || (rule == RuleId::kPX3 && !in_warp);
     return {relied ? Tier::kStrict : Tier::kRace, rule};
   }
-  const RuleId rule =
-      is_async(earlier.agent) ? completion_rule(earlier, later) : lanes_rule(earlier, later, path);
+  const RuleId rule = earlier.agent == Agent::kTensorShared  ? RuleId::kT5_17
+                      : earlier.agent == Agent::kTensorAlloc ? RuleId::kT5_2
+                      : is_async(earlier.agent)              ? completion_rule(earlier, later)
+                                                             : lanes_rule(earlier, later, path);
   const bool done_before = path == Path::kExecution && !earlier.writes();
   return {done_before ? Tier::kStrict : Tier::kRace, rule};
 }

@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "order/shape.h"
+#include "order/tensor.h"
 
 namespace lw::order {
 namespace {
@@ -203,6 +204,9 @@ void Engine::mbarrier_arrive(Warp& warp, OpId op, LaneMask lanes, Mbarrier objec
   if (!releases(strength)) core_->findings.saw_relaxed_arrival();
   const ViewSet views = releases(strength) ? kAllViews : view_bit(View::kControl);
   state->arrived.push_back({warp.index, lanes, warp.count, op});
+  if (!releases(strength)) {
+    if (auto fenced = carried_by_fence(warp, lanes)) state->arrivals.push_back(std::move(*fenced));
+  }
   state->arrivals.push_back(publish(warp, lanes, views));
 }
 

@@ -3,7 +3,10 @@
 namespace lw::order {
 namespace {
 
-bool is_step(Agent agent) { return agent == Agent::kLanes || agent == Agent::kMatrixRows; }
+bool is_step(Agent agent) {
+  return agent == Agent::kLanes || agent == Agent::kMatrixRows || agent == Agent::kTensorAlloc ||
+         agent == Agent::kTensorFree;
+}
 
 int space_of(View view) { return view == View::kAsyncGlobal ? 1 : 0; }
 bool is_async_view(View view) { return view == View::kAsyncShared || view == View::kAsyncGlobal; }
@@ -18,7 +21,11 @@ Pair::Pair(const Doing& doing, const Object& earlier)
 
 LaneMask Pair::known_by_clock(const LaneGroup& group, View view) const {
   const Clock* clock = group.bundle.clock(view);
-  if (clock != nullptr && !same_cta_) clock = clock->foreign(earlier_.cta);
+  if (clock != nullptr && !same_cta_) {
+    const Cta& cta = *doing_.warp.cta;
+    if (doing_.core.knows_grid_end(clock, cta, earlier_.cta)) return kAllLanes;
+    clock = clock->foreign(earlier_.cta);
+  }
   return clock == nullptr ? 0 : clock->lanes_at_least(earlier_.component, earlier_.count);
 }
 
@@ -44,6 +51,8 @@ bool Pair::did_itself(const LaneGroup& group, View view, int lane) const {
   switch (earlier_.agent) {
     case Agent::kLanes:
     case Agent::kMatrixRows:
+    case Agent::kTensorAlloc:
+    case Agent::kTensorFree:
       return !fenced || group.fenced[space_of(view)] >= earlier_.count;
     case Agent::kCpAsync: {
       const LaneCounts& done = fenced ? async->fenced_copies[space_of(view)] : async->copied.done;
@@ -54,11 +63,9 @@ bool Pair::did_itself(const LaneGroup& group, View view, int lane) const {
           earlier_.component == async->read.component ? async->read : async->written;
       return milestone.done[lane] >= earlier_.count;
     }
-    case Agent::kBulkLoad:
-    case Agent::kHost:
-      return false;
+    default:
+      return false;  // it learns of the end as everybody does
   }
-  return false;
 }
 
 bool Pair::group_knows(const LaneGroup& group, View view, LaneMask known, LaneMask earlier,

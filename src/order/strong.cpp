@@ -18,6 +18,7 @@
 #include <algorithm>
 
 #include "order/check.h"
+#include "order/tensor.h"
 
 namespace lw::order {
 namespace {
@@ -85,7 +86,9 @@ bool knows(const Core& core, const Warp& warp, LaneMask lanes, const Word::Event
   for (const LaneGroup& group : warp.groups) {
     if ((group.lanes & lanes) == 0) continue;
     const Clock* clock = group.bundle.clock(View::kControl);
-    if (clock == nullptr || !knows_event(clock->foreign(event.cta), event.event)) return false;
+    if (clock == nullptr) return false;
+    if (core.knows_grid_end(clock, *warp.cta, event.cta)) continue;
+    if (!knows_event(clock->foreign(event.cta), event.event)) return false;
   }
   return true;
 }
@@ -168,6 +171,8 @@ class WordAccess {
     }
     now_.event.count = warp_.count;
     const ViewSet views = release ? kAllViews : view_bit(View::kControl);
+    if (auto fenced = carried_by_fence(warp_, lanes_))
+      add_release(word_, now_.cta, access_.scope, *fenced);
     add_release(word_, now_.cta, access_.scope, publish(warp_, lanes_, views));
     word_.last_writer = now_;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "order/strong.h"
+#include "order/tensor.h"
 
 namespace lw::order {
 

@@ -97,6 +97,7 @@ struct WarpAsync {
 
 struct Cta;
 struct WarpStrong;
+struct WarpTensor;
 
 // Where the lanes of a warp stand: all that decides what they publish.
 struct Standing {
@@ -143,6 +144,7 @@ struct Warp : Standing {
   uint32_t count = 1;  // the present release epoch
   LaneMask live = 0;
   std::unique_ptr<WarpStrong> strong;  // fences and strong reads in effect (strong.h)
+  std::unique_ptr<WarpTensor> tensor;  // what it does to tensor memory (tensor.h)
   std::array<Cached, kCached> cached;
   Recent uniform_reads;                       // by all lanes, where instructions are not told apart
   std::array<LastShape, kCached> last_shape;  // of instructions with lanes of any shape

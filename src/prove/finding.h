@@ -20,9 +20,10 @@ struct Object {
     unknown,
     shared_variable,
     dynamic_shared,
-    buffer
+    buffer,
+    tensor_memory
   } kind = Kind::unknown;
-  uint32_t launch = 0;  // of shared memory: whose
+  uint32_t launch = 0;  // of shared and tensor memory: whose
   uint32_t index = 0;   // Program::shared, or Memory::buffers
   uint64_t begin = 0;   // first byte, as an address
   base::OpId writer;    // dynamic_shared: the instruction that writes it

@@ -46,6 +46,12 @@ uint32_t launch_of(machine::Machine& machine, base::CtaId cta) {
 
 Object object_of(machine::Machine& machine, order::Space space, base::CtaId cta, uint64_t address) {
   if (space == order::Space::kShared) return shared_object(machine, cta, address);
+  if (space == order::Space::kTensor) {
+    Object cells;
+    cells.kind = Object::Kind::tensor_memory;
+    cells.launch = launch_of(machine, cta);
+    return cells;
+  }
   return global_object(machine, address);
 }
 

@@ -39,6 +39,20 @@ std::string_view issued_word(Agent agent) {
       return "the bulk copy to shared memory";
     case Agent::kBulkStore:
       return "the bulk copy from shared memory";
+    case Agent::kTensorShared:
+      return "the operand read of the tcgen05 operation";
+    case Agent::kMmaOperand:
+    case Agent::kMmaResult:
+      return "the tcgen05.mma";
+    case Agent::kTensorCopy:
+    case Agent::kTensorCopy4x256b:
+      return "the tcgen05.cp";
+    case Agent::kTensorShift:
+      return "the tcgen05.shift";
+    case Agent::kTensorLoad:
+      return "the tcgen05.ld";
+    case Agent::kTensorStore:
+      return "the tcgen05.st";
     default:
       return "";
   }
@@ -122,6 +136,8 @@ std::string Names::object(const prove::Object& object) {
     }
     case Kind::buffer:
       return machine_.memory().buffers()[object.index].name;
+    case Kind::tensor_memory:
+      return "tensor memory";
     case Kind::unknown:
       break;
   }
@@ -129,6 +145,10 @@ std::string Names::object(const prove::Object& object) {
 }
 
 std::string Names::address(order::Space space, const prove::Object& object, uint64_t address) {
+  if (object.kind == prove::Object::Kind::tensor_memory) {
+    const order::TensorCell cell = order::TensorCell::at(address);
+    return fmt::format("lane {} of column {} of tensor memory", cell.lane, cell.column);
+  }
   if (object.kind == prove::Object::Kind::unknown) {
     return fmt::format("{} address {:#x}", space == order::Space::kShared ? "shared" : "global",
                        address);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "schedule/line_index.h"
@@ -13,16 +14,48 @@ using order::Path;
 using prove::Hazard;
 using prove::RaceFinding;
 
-bool in_shared(const RaceFinding& finding) {
-  return finding.pairs.front().group.first.space == order::Space::kShared;
+// As a code and as a word.
+struct SpaceNames {
+  std::string_view code;
+  std::string_view word;
+};
+
+SpaceNames space_names(const RaceFinding& finding) {
+  switch (finding.pairs.front().group.first.space) {
+    case order::Space::kShared:
+      return {"SMEM", "shared"};
+    case order::Space::kGlobal:
+      return {"GMEM", "global"};
+    case order::Space::kTensor:
+      return {"TMEM", "tensor"};
+  }
+  return {};
 }
 
-std::string_view first_word(Hazard hazard) {
-  return hazard == Hazard::write_after_read ? "read" : "write";
+std::string_view first_word(const RaceFinding& finding) {
+  if (finding.pairs.front().first().agent == order::Agent::kTensorFree) return "dealloc";
+  return finding.hazard == Hazard::write_after_read ? "read" : "write";
 }
 
-std::string_view second_word(Hazard hazard) {
-  return hazard == Hazard::read_after_write ? "read" : "write";
+std::string_view second_word(const RaceFinding& finding) {
+  if (finding.pairs.front().second().agent == order::Agent::kTensorFree) return "dealloc";
+  return finding.hazard == Hazard::read_after_write ? "read" : "write";
+}
+
+// The object in backticks, or the columns of tensor memory.
+std::string racing_words(const RaceFinding& finding, Names& names) {
+  if (finding.object.kind != prove::Object::Kind::tensor_memory)
+    return "`" + names.object(finding.object) + "`";
+  uint32_t first = order::TensorCell::kColumns;
+  uint32_t last = 0;
+  for (const prove::RacePair& pair : finding.pairs) {
+    for (const order::Interval& piece : pair.group.addresses) {
+      first = std::min(first, order::TensorCell::at(piece.begin).column);
+      last = std::max(last, order::TensorCell::at(piece.end - 1).column);
+    }
+  }
+  return first == last ? fmt::format("column {}", first)
+                       : fmt::format("columns {} to {}", first, last);
 }
 
 // What is there between the two, when it is not nothing.
@@ -239,13 +272,13 @@ std::string hazard_code(const RaceFinding& finding) {
   std::string_view hazard = "RAW";
   if (finding.hazard == Hazard::write_after_read) hazard = "WAR";
   if (finding.hazard == Hazard::write_after_write) hazard = "WAW";
-  return fmt::format("{}-{}", in_shared(finding) ? "SMEM" : "GMEM", hazard);
+  return fmt::format("{}-{}", space_names(finding).code, hazard);
 }
 
 std::string headline(const RaceFinding& finding, Names& names) {
-  return fmt::format("{} memory {} of `{}` is not ordered before a later {}",
-                     in_shared(finding) ? "shared" : "global", first_word(finding.hazard),
-                     names.object(finding.object), second_word(finding.hazard));
+  return fmt::format("{} memory {} of {} is not ordered before a later {}",
+                     space_names(finding).word, first_word(finding), racing_words(finding, names),
+                     second_word(finding));
 }
 
 std::string missing_edge(const RaceFinding& finding, Names& names) {

@@ -18,6 +18,11 @@ Character Generator::draw_character() {
   c.fence = weight();
   c.finish = 4;
   c.exit = below(8) == 0 ? 1 : 0;
+  c.grid_wait = below(2) == 0 ? 2 : 0;
+  if (below(3) == 0) {
+    c.tensor = 20 + static_cast<uint32_t>(below(30));
+    c.mbarrier += 10;
+  }
   const uint32_t kept[] = {1, 8, 30, 200};
   c.races_kept = kept[below(4)];
   c.narrow = below(3) == 0;
@@ -156,7 +161,7 @@ bool Generator::step() {
   if (lanes_ == 0) return false;
   const Character& c = character_;
   uint64_t pick = below(c.access + c.sync + c.barrier + c.mbarrier + c.copies + c.bulk + c.fence +
-                        c.finish + c.exit);
+                        c.tensor + c.grid_wait + c.finish + c.exit);
   const auto take = [&](uint32_t weight) {
     if (pick < weight) return true;
     pick -= weight;
@@ -174,6 +179,10 @@ bool Generator::step() {
     copy_event();
   else if (take(c.bulk))
     bulk_event();
+  else if (take(c.tensor))
+    tensor_event();
+  else if (take(c.grid_wait))
+    grid_wait_event();
   else if (take(c.fence)) {
     fence_event();
   } else if (take(c.finish)) {
@@ -192,18 +201,20 @@ bool Generator::step() {
 // The next grid follows those before it, or some of them, or runs beside them all.
 void Generator::next_grid() {
   if (often(60)) world_.end_grids(often(30));
-  world_.begin_grid();
+  world_.begin_grid(often(40));
   world_.next_event(
       fmt::format("grid {} begins, {} run", world_.grids_begun() - 1, world_.grids_running()));
 }
 
 FuzzResult Generator::run(FuzzCounts& counts, bool closely) {
-  world_.begin_grid();
+  world_.begin_grid(false);
   const int first_switch = often(25) ? character_.events / 3 : -1;
   const int second_switch = often(40) ? character_.events * 2 / 3 : -1;
   int stuck = 0;
   for (int i = 0; i < character_.events && stuck < 50; ++i) {
     if (i == first_switch || i == second_switch) next_grid();
+    // What a dependent grid waits for ends while it runs.
+    if (i == second_switch + 20 && world_.grids_running() > 1) world_.end_grids(true);
     stuck = step() ? 0 : stuck + 1;
     if (!closely && i + 1 < character_.events && stuck < 50) continue;
     const std::string difference = world_.compare();

@@ -12,7 +12,7 @@ namespace lw::reference_order {
 // What a program is made of: how often each kind of event, drawn once per program so that programs
 // differ in character.
 struct Character {
-  uint32_t access, sync, barrier, mbarrier, copies, bulk, fence, finish, exit;
+  uint32_t access, sync, barrier, mbarrier, copies, bulk, fence, finish, exit, tensor, grid_wait;
   uint32_t races_kept;  // one of so many accesses that would race is kept
   bool narrow;          // bytes and halves too
   bool strong;          // relaxed atomics and strong loads
@@ -68,6 +68,11 @@ class Generator {
   void object_event();
   void copy_event();
   void bulk_event();
+  void tensor_event();
+  void tensor_life();
+  void tensor_operation(bool by_warp);
+  TensorBox tensor_box(bool by_warp);
+  void grid_wait_event();
   Range range(bool global, uint32_t bytes);
   static std::string describe(const Instruction& what);
   void note(const char* what, LaneMask lanes, const std::string& more = {});

@@ -154,6 +154,7 @@ void Reference::mbarrier_arrive(uint32_t cta, uint32_t offset, std::span<const i
     for (int view = 0; view < kViewCount; ++view) {
       if (release || view == kC) object.joined[view].join(views[view]);
     }
+    object.joined[kE].join(state(call.lane).tensor);
     object.arrived.push_back(call);
   }
 }

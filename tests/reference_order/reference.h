@@ -28,6 +28,8 @@ inline constexpr int kMaxCtas = 6;
 inline constexpr int kLanesPerCta = kWarps * kWarpSize;
 inline constexpr int kLanes = kMaxCtas * kLanesPerCta;
 
+inline constexpr int kOrdered = 100;  // above every Path
+
 enum View { kH, kAShared, kAGlobal, kE, kC, kCrossing, kViewCount };
 
 // What one lane knows in one view: of each lane up to which event, and which milestones.
@@ -59,7 +61,16 @@ struct Record {
   Scope scope = Scope::kCta;
   uint8_t element_bytes = 0;
   uint32_t instruction = 0;  // which event of the program
+  // In tensor memory: what it is, the accumulator of an mma, that a fence of its thread came after
+  // it, and the lanes that all execute it.
+  Agent agent = Agent::kLanes;
+  uint32_t accumulator = 0;
+  uint32_t fenced = 0;
+  std::vector<int> together;
 };
+
+// Tensor memory stands beside the shared memories of the CTAs: cells of four bytes, by SM.
+inline constexpr uint32_t kTensorOwner = 1000;
 
 // A first race of a byte: event of the program, place, how far the two were ordered.
 struct ByteRace {
@@ -142,6 +153,23 @@ class Reference {
   void bulk_commit(int lane);
   void bulk_wait(int lane, uint32_t left, bool reads_only);
 
+  uint32_t new_tensor_milestone();
+  void tensor_alloc(const std::vector<Touched>& cells);
+  // Accesses to columns that the CTA has freed are compared with that alone.
+  void freed_access(const std::vector<Touched>& cells, const Record& freed);
+  void tensor_moved(int lane, uint32_t milestone, bool store);  // a ld or st of the lane's warp
+  void tensor_wait(std::span<const int> lanes, bool stores);
+  struct TensorIds {
+    uint32_t cells, shared, fenced;
+  };
+  void tensor_issued(int lane, const TensorIds& ids) { state(lane).work.push_back(ids); }
+  uint32_t tensor_commit(uint32_t cta, uint32_t offset, int lane);
+  void tensor_fence_before(std::span<const int> lanes);
+  void tensor_fence_after(std::span<const int> lanes);
+
+  // griddepcontrol.wait of lanes of `grid`: these grids are over.
+  void grid_wait(uint32_t grid, const std::set<uint32_t>& over, std::span<const int> lanes);
+
   void fence_proxy(int lane, FenceSpaces spaces);
   void fence(int lane, FenceKind kind, Scope scope);
 
@@ -171,6 +199,7 @@ class Reference {
     Scope scope = Scope::kCta;
     Views views;                                  // published by the write itself
     std::vector<std::pair<Scope, Views>> fences;  // by fences before it
+    Knowledge tensor;                             // by a before_thread_sync
   };
   struct WordEvent {
     int lane;
@@ -197,6 +226,8 @@ class Reference {
     std::vector<AsyncGroup> bulk_groups;
     std::vector<std::pair<Scope, Views>> fences;
     std::vector<WordWrite> observed;
+    std::vector<TensorIds> work;
+    Knowledge tensor;  // known at the last before_thread_sync
   };
   struct Byte {
     bool dead = false;
@@ -244,6 +275,12 @@ class Reference {
   bool grid_over(int earlier, int lane);
   // The path of a pair and its tier: 0 ordered, 1 strict, 2 race.
   std::pair<int, int> judge(const ByteKey& byte, const Record& x, const Record& y);
+  std::pair<int, int> judge_tensor(const Record& x, const Record& y);
+  enum class Follows : uint8_t { kNo, kAcrossWarps, kYes };
+  Follows follows(const Record& x, const Record& y);
+  bool follows_a_reader(const ByteKey& key, const Record& y);
+  Knowledge tensor_part(const Knowledge& of) const;
+  bool knows_grid_end(int view, int lane, int earlier);
   std::pair<int, int> judge_byte(const ByteKey& byte, const std::vector<Record>& now);
   bool last_is_ordered(const ByteKey& byte, const std::vector<Record>& now);
   std::map<ByteKey, std::vector<Record>> by_byte(const std::vector<Touched>& touched) const;
@@ -261,6 +298,16 @@ class Reference {
   uint32_t next_milestone_ = 1;
   uint32_t next_async_ = 1;
   std::map<uint32_t, std::set<uint32_t>> over_;  // by grid
+  struct GridWait {
+    uint32_t milestone;
+    std::set<uint32_t> over;
+  };
+  std::map<uint32_t, GridWait> grid_waits_;  // by grid
+  struct Moves {
+    std::vector<uint32_t> loads, stores;
+  };
+  std::map<int, Moves> moves_;  // by warp
+  Knowledge tensor_ids_;        // milestones that the fences of tcgen05 carry
   std::map<int, LaneState> lanes_;
   std::map<ByteKey, Byte> bytes_;
   std::map<std::pair<uint32_t, int>, Barrier> barriers_;

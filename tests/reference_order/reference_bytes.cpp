@@ -7,8 +7,6 @@
 namespace lw::reference_order {
 namespace {
 
-constexpr int kOrdered = 100;  // above every Path
-
 bool includes(Scope scope, bool same_cta) {
   return same_cta || scope == Scope::kGpu || scope == Scope::kSys;
 }
@@ -31,6 +29,7 @@ bool Reference::grid_over(int earlier, int lane) {
 
 bool Reference::knows(int view, int lane, const Record& x) {
   const Knowledge& knowledge = state(lane).views[view];
+  if (knows_grid_end(view, lane, x.lane)) return true;
   if (x.async) return knowledge.knows_milestone(x.milestone);
   const bool own_counts = view == kH || view == kE || view == kC;
   const auto known = [&](int who, uint32_t event) {
@@ -43,18 +42,21 @@ bool Reference::knows(int view, int lane, const Record& x) {
 
 std::pair<int, int> Reference::judge(const ByteKey& byte, const Record& x, const Record& y) {
   if (grid_over(x.lane, y.lane)) return {kOrdered, 0};
-  const bool y_async = y.async_proxy;
-  if (knows(kH, y.lane, x)) {
-    if (!y_async || x.async_proxy) return {kOrdered, 0};
-    if (knows(byte.global ? kAGlobal : kAShared, y.lane, x)) return {kOrdered, 0};
+  if (byte.cta >= kTensorOwner) return judge_tensor(x, y);
+  const std::vector<int> lanes = y.together.empty() ? std::vector<int>{y.lane} : y.together;
+  const auto known = [&](int view) {
+    return std::ranges::all_of(lanes, [&](int lane) { return knows(view, lane, x); });
+  };
+  if (known(kH)) {
+    if (!y.async_proxy || x.async_proxy) return {kOrdered, 0};
+    if (known(byte.global ? kAGlobal : kAShared)) return {kOrdered, 0};
     const int path = static_cast<int>(Path::kNoProxyFence);
     if (x.cp_async) return {path, 1};
     if (x.writes) return {path, 2};
-    return {path, knows(kCrossing, y.lane, x) ? 1 : 2};
+    return {path, known(kCrossing) ? 1 : 2};
   }
-  if (knows(kE, y.lane, x)) return {static_cast<int>(Path::kExecution), x.writes ? 2 : 1};
-  if (knows(kC, y.lane, x)) return {static_cast<int>(Path::kControl), 2};
-  return {static_cast<int>(Path::kNone), 2};
+  if (known(kE)) return {static_cast<int>(Path::kExecution), x.writes ? 2 : 1};
+  return {static_cast<int>(known(kC) ? Path::kControl : Path::kNone), 2};
 }
 
 // The least ordered pair of those with the worst tier.
@@ -62,7 +64,7 @@ std::pair<int, int> Reference::judge_byte(const ByteKey& key, const std::vector<
   std::pair<int, int> worst{kOrdered, 0};
   for (const Record& x : bytes_[key].records) {
     for (const Record& y : now) {
-      if (!conflict(x, y)) continue;
+      if (!conflict(x, y) || (x.writes && follows_a_reader(key, y))) continue;
       const auto [path, tier] = judge(key, x, y);
       if (tier > worst.second || (tier == worst.second && path < worst.first)) worst = {path, tier};
     }
@@ -118,7 +120,8 @@ void Reference::access(const std::vector<Touched>& touched) {
     const bool reads = std::any_of(now.begin(), now.end(), [](const Record& r) { return r.reads; });
     const bool writes =
         std::any_of(now.begin(), now.end(), [](const Record& r) { return r.writes; });
-    if (reads && !byte.written && !key.global) ++unwritten_bytes_;
+    if (reads && !byte.written && !key.global)
+      unwritten_bytes_ += key.cta >= kTensorOwner ? TensorCell::kBytes : 1;
     const auto [path, tier] = judge_byte(key, now);
     const ByteRace race{instruction_, key.global, key.cta, key.address, path};
     if (tier == 1 && strict_) strict_found_.insert(race);

@@ -56,7 +56,8 @@ void Reference::check_word(const std::vector<WordEvent>& before, const StrongCal
   for (const WordEvent& event : before) {
     if (event.instruction == instruction_) continue;
     for (int lane : call.lanes) {
-      forced &= grid_over(event.lane, lane) || lane_knows_event(lane, {event.lane, event.event});
+      forced &= grid_over(event.lane, lane) || knows_grid_end(kC, lane, event.lane) ||
+                lane_knows_event(lane, {event.lane, event.event});
     }
   }
   if (!forced) ++unforced[RuleId::kD5];
@@ -73,6 +74,7 @@ void Reference::read_word(Word& word, const StrongCall& call) {
     for (const WordWrite& write : word.chain) {
       if (write.release) state(lane).views[kE].join(write.views[kE]);
       for (const auto& [scope, views] : write.fences) state(lane).views[kE].join(views[kE]);
+      state(lane).views[kE].join(write.tensor);
       state(lane).views[kC].join(write.views[kC]);
       if (acquires(call.strength)) acquire_from(lane, write, call.scope);
       if (!acquires(call.strength) && call.live) state(lane).observed.push_back(write);
@@ -86,8 +88,9 @@ void Reference::write_word(Word& word, const StrongCall& call) {
   word.last_writer = call.lanes;
   for (int lane : call.lanes) {
     ++state(lane).events;
-    WordWrite write{cta_of(lane), releases(call.strength), call.scope, crossing(publish(lane)),
-                    state(lane).fences};
+    WordWrite write{cta_of(lane),       releases(call.strength),
+                    call.scope,         crossing(publish(lane)),
+                    state(lane).fences, state(lane).tensor};
     word.chain.push_back(write);
     word.writes.push_back({lane, state(lane).events, instruction_});
   }

@@ -44,9 +44,13 @@ void World::race(const Race& race) {
   }
   auto& found = race.tier == Tier::kRace ? races_ : strict_found_;
   if (race.tier != Tier::kRace && race.tier != Tier::kStrict) return;
-  for (uint32_t i = 0; i < race.bytes; ++i) {
-    const bool global = race.space == Space::kGlobal;
-    const std::tuple key{instruction_, global, global ? 0 : race.later.cta.value, race.address + i};
+  const bool global = race.space == Space::kGlobal;
+  const bool tensor = race.space == Space::kTensor;
+  const uint32_t owner = global ? 0 : tensor ? kTensorOwner : race.later.cta.value;
+  for (uint32_t i = 0; i < race.bytes; i += tensor ? TensorCell::kBytes : 1) {
+    const bool used = TensorCell::at(race.address + i).column % kSlotColumns < kUsedColumns;
+    if (tensor && !used) continue;
+    const std::tuple key{instruction_, global, owner, race.address + i};
     const auto [at, is_new] = found.try_emplace(key, static_cast<int>(race.path));
     at->second = std::min(at->second, static_cast<int>(race.path));
   }
@@ -58,12 +62,19 @@ void World::next_event(std::string text) {
   trace.push_back(fmt::format("{}: {}", instruction_, text));
 }
 
-void World::begin_grid() {
+void World::begin_grid(bool early) {
   const uint32_t grid = grids_begun_++;
-  std::vector<GridId> over;
+  std::vector<GridId> over, depends;
   for (uint32_t earlier : ended_) over.push_back(GridId{earlier});
-  engine_.begin_grid(GridId{grid}, over);
-  reference_.begin_grid(grid, ended_);
+  std::set<uint32_t>& all = grid_over_[grid];
+  all = {ended_.begin(), ended_.end()};
+  if (early && !running_.empty()) {
+    depends.push_back(GridId{running_.back()});
+    early_[grid] = running_.back();
+    all.insert(grid_over_[running_.back()].begin(), grid_over_[running_.back()].end());
+  }
+  engine_.begin_grid(GridId{grid}, over, depends);
+  reference_.begin_grid(grid, {all.begin(), all.end()});
   running_.push_back(grid);
   for (uint32_t cta = grid * kCtasPerGrid; cta < (grid + 1) * kCtasPerGrid; ++cta) {
     const uint32_t threads = partial_warp_ ? kLanesPerCta - 12 : kLanesPerCta;
@@ -83,6 +94,7 @@ void World::end_grids(bool only_first) {
     for (uint32_t cta = grid * kCtasPerGrid; cta < (grid + 1) * kCtasPerGrid; ++cta) {
       engine_.end_cta(CtaId{cta});
       std::erase_if(flights_, [&](const Flight& flight) { return flight.cta == cta; });
+      for (FuzzColumns& columns : columns_) columns.freed |= columns.cta == cta;
     }
     running_.erase(running_.begin());
     ended_.push_back(grid);

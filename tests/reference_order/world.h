@@ -4,6 +4,7 @@
 // says.
 
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 
@@ -46,12 +47,36 @@ struct FuzzObject {
   uint32_t phase = 0;
 };
 
+// One operation on tensor memory, by a warp (ld, st) or by one lane of it.
+struct TensorEvent {
+  Agent agent = Agent::kTensorLoad;  // kMmaResult: an mma
+  uint32_t cta = 0;
+  int warp = 0;
+  LaneMask lanes = 0;
+  size_t allocation = 0;  // index
+  TensorBox box;          // columns count from the allocation
+  bool has_operand = false;
+  TensorBox operand;  // of an mma
+  bool accumulates = false;
+  uint32_t accumulator = 0;
+  Range shared;  // 0 bytes: none
+};
+
+// Columns of the one SM that all CTAs share.
+struct FuzzColumns {
+  uint32_t cta = 0;
+  uint32_t slot = 0;
+  bool freed = false;
+  Record free;  // the access that freed them
+};
+
 class World : public RaceSink {
  public:
   World(uint64_t seed, bool strict, size_t collect_at, bool partial_warp);
   void race(const Race& race) override;
 
-  void begin_grid();                // ordered after the grids that have ended
+  // Ordered after the grids that have ended; `early`: a dependent of the last one that runs.
+  void begin_grid(bool early);
   void end_grids(bool only_first);  // of those that run
   size_t grids_running() const { return running_.size(); }
   size_t grids_begun() const { return grids_begun_; }
@@ -74,6 +99,21 @@ class World : public RaceSink {
   void bulk_store(uint32_t cta, int warp, int lane, Range shared, Range global, bool reduce);
   void bulk_commit(uint32_t cta, int warp, LaneMask lanes);
   void bulk_wait(uint32_t cta, int warp, LaneMask lanes, uint32_t left, bool reads_only);
+  // The slot of columns that nobody has, if there is one.
+  std::optional<uint32_t> free_slot() const;
+  std::vector<FuzzColumns>& allocations() { return columns_; }
+  DryRun try_tensor_alloc(uint32_t cta, int warp, LaneMask lanes, uint32_t word);
+  void tensor_alloc(uint32_t cta, int warp, LaneMask lanes, uint32_t slot, uint32_t word);
+  void tensor_free(uint32_t cta, int warp, LaneMask lanes, size_t allocation);
+  DryRun try_tensor_free(uint32_t cta, int warp, LaneMask lanes, size_t allocation);
+  DryRun try_tensor(const TensorEvent& what);
+  void tensor(const TensorEvent& what);
+  void tensor_wait(uint32_t cta, int warp, LaneMask lanes, bool stores);
+  void tensor_commit(uint32_t cta, int warp, int lane, FuzzObject& object);
+  void tensor_fence(uint32_t cta, int warp, LaneMask lanes, bool before);
+  // Has the grid that this CTA's grid depends on ended?
+  bool may_wait_for_grid(uint32_t cta) const;
+  void grid_wait(uint32_t cta, int warp, LaneMask lanes);
   void fence_proxy(uint32_t cta, int warp, LaneMask lanes, FenceSpaces spaces);
   void fence(uint32_t cta, int warp, LaneMask lanes, FenceKind kind, Scope scope);
   void finish_something(std::mt19937_64& random);  // a copy in flight or an asynchronous arrival
@@ -103,6 +143,9 @@ class World : public RaceSink {
   static constexpr uint32_t kSharedBytes = 512;
   static constexpr uint32_t kGlobalBytes = 512;
   static constexpr int kObjects = 2;
+  static constexpr uint32_t kSlots = 4;
+  static constexpr uint32_t kSlotColumns = 32;
+  static constexpr uint32_t kUsedColumns = 3;  // of a slot; the reference knows no more
 
  private:
   struct Flight {
@@ -128,6 +171,14 @@ class World : public RaceSink {
                               uint32_t id);
   std::vector<Touched> both_sides(uint32_t cta, int lane, Range shared, Range global, bool load,
                                   Kind kind, uint32_t shared_id, uint32_t global_id);
+  std::vector<Touched> cells(const TensorBox& box, uint32_t slot, const Record& record) const;
+  std::vector<Touched> all_cells(uint32_t slot, const Record& record) const {
+    return cells(TensorBox::full(0, kUsedColumns), slot, record);
+  }
+  std::vector<Touched> word_of_alloc(uint32_t cta, uint32_t word, const Record& record) const;
+  Record whole_warp(uint32_t cta, int warp, LaneMask lanes, Agent agent);
+  std::vector<Touched> tensor_cells(const TensorEvent& what, const Reference::TensorIds& ids) const;
+  void tell_engine(const TensorEvent& what);
   void complete_if_due(uint32_t cta, FuzzObject& object);
   FuzzObject& place(uint32_t cta, int index) { return objects_.at({cta, index}); }
 
@@ -144,6 +195,10 @@ class World : public RaceSink {
   std::map<std::pair<uint32_t, int>, FuzzObject> objects_;
   std::map<std::tuple<bool, Kind, bool, Strength, Scope, uint32_t, bool>, uint32_t> ops_;
   std::vector<Flight> flights_;
+  std::vector<FuzzColumns> columns_;
+  std::map<uint32_t, uint32_t> early_;  // the grid that a dependent one need not wait for
+  std::map<uint32_t, std::set<uint32_t>> grid_over_;  // what was over when a grid began
+  std::map<uint32_t, std::set<uint32_t>> waited_;     // what its griddepcontrol.wait waited for
   uint32_t grids_begun_ = 0;
   std::vector<uint32_t> running_, ended_;                                // grids
   std::map<std::tuple<uint32_t, bool, uint32_t, uint64_t>, int> races_;  // tier R: least path
