@@ -101,8 +101,10 @@ void Engine::async_arrive(AsyncId arrival) {
   const auto at = core_->pending.find(arrival.value);
   if (at == core_->pending.end()) return;  // its object was missing, which is reported
   Pending& pending = at->second;
-  Cta& cta = *core_->ctas[pending.signal.cta.value];
-  MbarrierState& state = cta.mbarriers[pending.signal.offset];
+  auto& objects = core_->ctas[pending.signal.cta.value]->mbarriers;
+  const auto object = objects.find(pending.signal.offset);
+  if (object == objects.end()) return;  // its life ended before, which the machine reports (E-8)
+  MbarrierState& state = object->second;
   state.phase_had_bytes = true;
   state.arrived.push_back(pending.event);
   state.last_copy = pending.event;

@@ -254,6 +254,16 @@ TEST_F(Program, AGroupThatWasWaitedForIsDone) {
   EXPECT_TRUE(races().empty());
 }
 
+TEST_F(Program, AnArrivalAfterTheEndOfItsObjectMakesNoNewOne) {
+  engine.mbarrier_init(warp(0), kSync, 1, kObject);
+  const AsyncId arrival = engine.cp_async_arrive(warp(0), kSync, 1, kObject);
+  engine.mbarrier_inval(warp(0), kSync, 1, kObject);
+  engine.async_arrive(arrival);
+  engine.mbarrier_expect(warp(0), kSync, 1, kObject);
+  ASSERT_EQ(engine.finish().errors.size(), 1u);
+  EXPECT_EQ(engine.finish().errors[0].rule, RuleId::kE1);
+}
+
 class Bulk : public Program {
  protected:
   void SetUp() override {

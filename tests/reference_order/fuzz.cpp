@@ -13,6 +13,7 @@ Character Generator::draw_character() {
   c.sync = weight();
   c.barrier = weight();
   c.mbarrier = weight() * 2;
+  c.hand_over = weight();
   c.copies = weight();
   c.bulk = weight();
   c.fence = weight();
@@ -129,14 +130,12 @@ void Generator::object_event() {
   FuzzObject& object = world_.object(cta_, static_cast<int>(below(World::kObjects)));
   if (!object.live) {
     const int counts[] = {1, 2, 32, 33, 64, 96};
-    object.expected = counts[below(6)];
-    const int lane = one_lane(lanes_);
-    note("init", 1u << lane, fmt::format("object {} count {}", object.offset, object.expected));
-    return world_.init(cta_, warp_, lane, object);
+    return init(object, counts[below(6)]);
   }
   LaneMask lanes = some_lanes(lanes_);
   if (lanes == 0) return;
-  const uint64_t kind = below(10);
+  const uint64_t kind = below(11);
+  if (kind == 10) return rare_object_event(object);
   if (kind < 4) {
     while (__builtin_popcount(lanes) > object.pending) lanes &= lanes - 1;
     if (lanes == 0) return;
@@ -156,12 +155,76 @@ void Generator::object_event() {
   }
 }
 
+void Generator::init(FuzzObject& object, int expected) {
+  object.expected = expected;
+  const int lane = one_lane(lanes_);
+  note("init", 1u << lane, fmt::format("object {} count {}", object.offset, expected));
+  world_.init(cta_, warp_, lane, object);
+}
+
+// What the warp brings to the object: its own arrivals, those of its copies, or a load.
+bool Generator::bring(FuzzObject& object, int how) {
+  if (how == 0) {
+    const bool release = often(85);
+    note("arrive", lanes_, fmt::format("object {} release {}", object.offset, release));
+    world_.arrive(cta_, warp_, lanes_, object, release);
+    return true;
+  }
+  if (how == 1) {
+    copy();
+    note("cp.async.mbarrier.arrive.noinc", lanes_, fmt::format("object {}", object.offset));
+    world_.cp_async_arrive(cta_, warp_, lanes_, object);
+  } else {
+    const int lane = one_lane(lanes_);
+    if (!bulk_copy(lane, &object)) return false;
+    note("expect", 1u << lane, fmt::format("object {}", object.offset));
+    world_.expect(cta_, warp_, 1u << lane, object);
+    note("arrive", 1u << lane, fmt::format("object {} release true", object.offset));
+    world_.arrive(cta_, warp_, 1u << lane, object, true);
+  }
+  world_.next_event("the last in flight finishes");
+  world_.finish_last();
+  return true;
+}
+
+// A warp completes a phase by itself, another one waits for it: how real kernels hand a tile over.
+void Generator::hand_over() {
+  const int to = static_cast<int>(below(kWarps));
+  const LaneMask all = world_.live(cta_, to);
+  if (to == warp_ || all == 0 || world_.blocked(cta_, to) != 0) return;
+  const int how = static_cast<int>(below(3));
+  const int needed = how == 2 ? 1 : __builtin_popcount(lanes_);
+  FuzzObject& object = world_.object(cta_, static_cast<int>(below(World::kObjects)));
+  if (!object.live) init(object, needed);
+  if (object.pending != needed || object.bytes != 0) return;
+  const uint32_t before = object.phase;
+  if (!bring(object, how) || object.phase == before) return;
+  warp_ = to;
+  const bool acquire = often(85);
+  note("wait", all,
+       fmt::format("object {} phase {} acquire {}", object.offset, object.phase, acquire));
+  world_.wait(cta_, warp_, all, object, acquire);
+}
+
+void Generator::rare_object_event(FuzzObject& object) {
+  const int lane = one_lane(lanes_);
+  const std::string place = fmt::format("object {}", object.offset);
+  if (often(40)) {
+    if (!world_.is_quiet(cta_, object)) return;
+    note("inval", 1u << lane, place);
+    return world_.inval(cta_, warp_, lane, object);
+  }
+  if (object.pending == 0) return;
+  note("complete_tx", 1u << lane, place);
+  world_.complete_tx(cta_, warp_, 1u << lane, object);
+}
+
 bool Generator::step() {
   pick_warp();
   if (lanes_ == 0) return false;
   const Character& c = character_;
-  uint64_t pick = below(c.access + c.sync + c.barrier + c.mbarrier + c.copies + c.bulk + c.fence +
-                        c.tensor + c.grid_wait + c.finish + c.exit);
+  uint64_t pick = below(c.access + c.sync + c.barrier + c.mbarrier + c.hand_over + c.copies +
+                        c.bulk + c.fence + c.tensor + c.grid_wait + c.finish + c.exit);
   const auto take = [&](uint32_t weight) {
     if (pick < weight) return true;
     pick -= weight;
@@ -175,6 +238,8 @@ bool Generator::step() {
     named_barrier();
   else if (take(c.mbarrier))
     object_event();
+  else if (take(c.hand_over))
+    hand_over();
   else if (take(c.copies))
     copy_event();
   else if (take(c.bulk))
@@ -200,7 +265,7 @@ bool Generator::step() {
 
 // The next grid follows those before it, or some of them, or runs beside them all.
 void Generator::next_grid() {
-  if (often(60)) world_.end_grids(often(30));
+  if (often(60)) world_.end_grids(often(50));
   world_.begin_grid(often(40));
   world_.next_event(
       fmt::format("grid {} begins, {} run", world_.grids_begun() - 1, world_.grids_running()));
@@ -208,8 +273,8 @@ void Generator::next_grid() {
 
 FuzzResult Generator::run(FuzzCounts& counts, bool closely) {
   world_.begin_grid(false);
-  const int first_switch = often(25) ? character_.events / 3 : -1;
-  const int second_switch = often(40) ? character_.events * 2 / 3 : -1;
+  const int first_switch = often(35) ? character_.events / 3 : -1;
+  const int second_switch = often(50) ? character_.events * 2 / 3 : -1;
   int stuck = 0;
   for (int i = 0; i < character_.events && stuck < 50; ++i) {
     if (i == first_switch || i == second_switch) next_grid();

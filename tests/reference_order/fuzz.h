@@ -22,6 +22,7 @@ struct FuzzCounts {
   uint64_t unwritten_bytes = 0;
   uint64_t unforced[5] = {};  // D-2, D-3, D-3b, D-4, D-5
   uint64_t init_races = 0;
+  uint64_t inval_races = 0;
 };
 
 struct FuzzResult {

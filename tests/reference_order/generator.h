@@ -12,7 +12,8 @@ namespace lw::reference_order {
 // What a program is made of: how often each kind of event, drawn once per program so that programs
 // differ in character.
 struct Character {
-  uint32_t access, sync, barrier, mbarrier, copies, bulk, fence, finish, exit, tensor, grid_wait;
+  uint32_t access, sync, barrier, mbarrier, hand_over, copies, bulk, fence, finish, exit, tensor,
+      grid_wait;
   uint32_t races_kept;  // one of so many accesses that would race is kept
   bool narrow;          // bytes and halves too
   bool strong;          // relaxed atomics and strong loads
@@ -66,6 +67,12 @@ class Generator {
   void synchronise();
   void named_barrier();
   void object_event();
+  void rare_object_event(FuzzObject& object);
+  void init(FuzzObject& object, int expected);
+  void hand_over();
+  bool bring(FuzzObject& object, int how);
+  void copy();
+  bool bulk_copy(int lane, FuzzObject* signal);  // a load if it signals; false if dropped
   void copy_event();
   void bulk_event();
   void tensor_event();

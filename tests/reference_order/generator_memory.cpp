@@ -142,21 +142,23 @@ void Generator::data_access() {
   world_.access(what);
 }
 
+void Generator::copy() {
+  const uint32_t bytes = often(50) ? 16 : 4;
+  Instruction to = memory(false, bytes);
+  Instruction from = memory(true, bytes);
+  from.lanes = to.lanes;
+  if (drops(world_.try_cp_async(to, from))) return;
+  note("cp.async", to.lanes,
+       fmt::format("bytes {} to {} from {}", bytes, to.address[__builtin_ctz(to.lanes)],
+                   from.address[__builtin_ctz(to.lanes)]));
+  world_.cp_async(to, from);
+}
+
 void Generator::copy_event() {
   const LaneMask lanes = often(40) ? lanes_ : some_lanes(lanes_);
   if (lanes == 0) return;
   const uint64_t kind = below(10);
-  if (kind < 4) {
-    const uint32_t bytes = often(50) ? 16 : 4;
-    Instruction to = memory(false, bytes);
-    Instruction from = memory(true, bytes);
-    from.lanes = to.lanes;
-    if (drops(world_.try_cp_async(to, from))) return;
-    note("cp.async", to.lanes,
-         fmt::format("bytes {} to {} from {}", bytes, to.address[__builtin_ctz(to.lanes)],
-                     from.address[__builtin_ctz(to.lanes)]));
-    return world_.cp_async(to, from);
-  }
+  if (kind < 4) return copy();
   if (kind < 6) {
     note("cp.async.commit", lanes);
     return world_.cp_async_commit(cta_, warp_, lanes);
@@ -171,22 +173,33 @@ void Generator::copy_event() {
   world_.cp_async_wait(cta_, warp_, lanes, left);
 }
 
-void Generator::bulk_event() {
-  const int lane = one_lane(lanes_);
-  const uint64_t kind = below(10);
+bool Generator::bulk_copy(int lane, FuzzObject* signal) {
+  const bool load = signal != nullptr;
   const uint32_t bytes = static_cast<uint32_t>(16 << below(6));
   const Range shared = range(false, bytes);
   const Range global = range(true, bytes);
-  if (kind < 7) {
-    const bool load = kind < 4;
+  if (drops(world_.try_bulk(cta_, warp_, lane, shared, global, load))) return false;
+  note(load ? "bulk load" : "bulk store", 1u << lane,
+       fmt::format("shared {} global {} bytes {}", shared.base, global.base, bytes));
+  if (load) {
+    world_.bulk_load(cta_, warp_, lane, *signal, shared, global);
+  } else {
+    world_.bulk_store(cta_, warp_, lane, shared, global, character_.strong && often(40));
+  }
+  return true;
+}
+
+void Generator::bulk_event() {
+  const int lane = one_lane(lanes_);
+  const uint64_t kind = below(10);
+  if (kind < 4) {
     FuzzObject& object = world_.object(cta_, static_cast<int>(below(World::kObjects)));
-    if (load && (!object.live || object.pending == 0)) return;
-    if (drops(world_.try_bulk(cta_, warp_, lane, shared, global, load))) return;
-    const std::string where =
-        fmt::format("shared {} global {} bytes {}", shared.base, global.base, bytes);
-    note(load ? "bulk load" : "bulk store", 1u << lane, where);
-    if (load) return world_.bulk_load(cta_, warp_, lane, object, shared, global);
-    return world_.bulk_store(cta_, warp_, lane, shared, global, character_.strong && often(40));
+    if (object.live && object.pending != 0) bulk_copy(lane, &object);
+    return;
+  }
+  if (kind < 7) {
+    bulk_copy(lane, nullptr);
+    return;
   }
   const LaneMask lanes = often(50) ? 1u << lane : some_lanes(lanes_);
   if (lanes == 0) return;

@@ -26,9 +26,11 @@ int main(int argc, char** argv) {
              counts.programs, counts.events, counts.racy, counts.racing_bytes[0],
              counts.racing_bytes[1], counts.racing_bytes[2], counts.racing_bytes[3]);
   fmt::print(
-      "strict bytes {}, unwritten bytes {}, init races {}; D-2 {} / D-3 {} / D-3b {} / D-4 {} / "
+      "strict bytes {}, unwritten bytes {}, init races {}, inval races {}; D-2 {} / D-3 {} / D-3b "
+      "{} / D-4 {} / "
       "D-5 {}\n",
-      counts.strict_bytes, counts.unwritten_bytes, counts.init_races, counts.unforced[0],
-      counts.unforced[1], counts.unforced[2], counts.unforced[3], counts.unforced[4]);
+      counts.strict_bytes, counts.unwritten_bytes, counts.init_races, counts.inval_races,
+      counts.unforced[0], counts.unforced[1], counts.unforced[2], counts.unforced[3],
+      counts.unforced[4]);
   return 0;
 }

@@ -47,6 +47,13 @@ Views Reference::publish(int lane) {
   return views;
 }
 
+// Everything a lane knows in H has crossed a barrier once it is published through one.
+Views Reference::publish_across(int lane) {
+  Views views = publish(lane);
+  views[kCrossing].join(views[kH]);
+  return views;
+}
+
 void Reference::join_views(Views& into, const Views& from) {
   for (int view = 0; view < kViewCount; ++view) into[view].join(from[view]);
 }
@@ -87,16 +94,6 @@ Calls Reference::number(std::span<const int> lanes) {
   return calls;
 }
 
-namespace {
-
-// Everything a lane knows in H has crossed a barrier once it is published through one.
-Views crossing(Views views) {
-  views[kCrossing].join(views[kH]);
-  return views;
-}
-
-}  // namespace
-
 void Reference::barrier_arrive(uint32_t cta, int id, std::span<const int> lanes, bool waits) {
   Barrier& barrier = barriers_[{cta, id}];
   bool forced = true;
@@ -105,7 +102,7 @@ void Reference::barrier_arrive(uint32_t cta, int id, std::span<const int> lanes,
   }
   if (!forced) ++unforced[RuleId::kD4];
   for (const LaneEvent& call : number(lanes)) {
-    join_views(barrier.joined, crossing(publish(call.lane)));
+    join_views(barrier.joined, publish_across(call.lane));
     barrier.arrived.push_back(call);
     if (waits) barrier.waiting.push_back(call.lane);
   }
@@ -118,89 +115,6 @@ void Reference::barrier_complete(uint32_t cta, int id) {
   barrier.arrived.clear();
   barrier.waiting.clear();
   barrier.joined = {};
-}
-
-void Reference::mbarrier_init(uint32_t cta, uint32_t offset, int lane) {
-  Object& object = objects_[{cta, offset}];
-  object = {};
-  object.init = {lane, ++state(lane).events};
-}
-
-void Reference::use_object(Object& object, std::span<const int> lanes) {
-  for (int lane : lanes) {
-    const bool known = lane == object.init.lane || knows_event(state(lane).views[kH], object.init);
-    if (known || object.init_raced) continue;
-    object.init_raced = true;
-    ++init_races;
-  }
-}
-
-void Reference::check_forced(Object& object, std::span<const int> lanes) {
-  bool forced = true;
-  for (int lane : lanes) {
-    for (const LaneEvent& before : object.previous) forced &= lane_knows_event(lane, before);
-    for (uint32_t id : object.previous_bytes) forced &= state(lane).views[kC].knows_milestone(id);
-  }
-  if (!forced) ++unforced[RuleId::kD2];
-}
-
-void Reference::mbarrier_arrive(uint32_t cta, uint32_t offset, std::span<const int> lanes,
-                                bool release) {
-  Object& object = objects_[{cta, offset}];
-  use_object(object, lanes);
-  check_forced(object, lanes);
-  for (const LaneEvent& call : number(lanes)) {
-    const Views views = crossing(publish(call.lane));
-    for (int view = 0; view < kViewCount; ++view) {
-      if (release || view == kC) object.joined[view].join(views[view]);
-    }
-    object.joined[kE].join(state(call.lane).tensor);
-    object.arrived.push_back(call);
-  }
-}
-
-void Reference::mbarrier_expect(uint32_t cta, uint32_t offset, std::span<const int> lanes) {
-  Object& object = objects_[{cta, offset}];
-  use_object(object, lanes);
-  check_forced(object, lanes);
-  object.expected.push_back(number(lanes));
-}
-
-void Reference::mbarrier_complete(uint32_t cta, uint32_t offset) {
-  Object& object = objects_[{cta, offset}];
-  const auto all_known = [&](const Knowledge& knowledge, const Calls& calls) {
-    return std::all_of(calls.begin(), calls.end(),
-                       [&](const LaneEvent& call) { return knows_event(knowledge, call); });
-  };
-  for (const Calls& expect : object.expected) {
-    if (!all_known(object.joined[kC], expect)) ++unforced[RuleId::kD3b];
-  }
-  object.joined[kC].join(object.issuers);
-  for (const Calls& wait : object.waited) {
-    if (!all_known(object.joined[kC], wait)) ++unforced[RuleId::kD3];
-  }
-  for (uint32_t id : object.bytes) {
-    for (int view : {kH, kE, kC, kCrossing}) object.joined[view].learn_milestone(id);
-  }
-  ++object.phase;
-  object.done = object.joined;
-  object.joined = {};
-  object.issuers = {};
-  object.previous = object.arrived;
-  object.previous_bytes = object.bytes;
-  object.arrived.clear();
-  object.bytes.clear();
-  object.expected.clear();
-  object.waited.clear();
-}
-
-void Reference::mbarrier_wait(uint32_t cta, uint32_t offset, std::span<const int> lanes,
-                              bool acquire) {
-  Object& object = objects_[{cta, offset}];
-  use_object(object, lanes);
-  object.waited.push_back(number(lanes));
-  if (object.phase == 0) return;
-  for (int lane : lanes) learn(lane, object.done, acquire);
 }
 
 void Reference::cp_async_issued(int lane, uint32_t milestone) {

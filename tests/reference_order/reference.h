@@ -135,6 +135,8 @@ class Reference {
   void barrier_complete(uint32_t cta, int id);
 
   void mbarrier_init(uint32_t cta, uint32_t offset, int lane);
+  void mbarrier_inval(uint32_t cta, uint32_t offset, int lane);
+  void mbarrier_complete_tx(uint32_t cta, uint32_t offset, std::span<const int> lanes);
   void mbarrier_arrive(uint32_t cta, uint32_t offset, std::span<const int> lanes, bool release);
   void mbarrier_expect(uint32_t cta, uint32_t offset, std::span<const int> lanes);
   void mbarrier_complete(uint32_t cta, uint32_t offset);
@@ -190,6 +192,7 @@ class Reference {
   uint64_t unwritten_bytes() const { return unwritten_bytes_; }
   std::map<RuleId, uint64_t> unforced;
   uint32_t init_races = 0;
+  std::set<uint32_t> inval_races;  // events
 
  private:
   // A strong write as its readers see it.
@@ -248,6 +251,7 @@ class Reference {
     std::vector<LaneEvent> arrived, previous;
     std::vector<uint32_t> bytes, previous_bytes;  // milestones of copies, ids of async arrivals
     std::vector<Calls> expected, waited;
+    Calls uses;         // of its life
     Views joined;       // what the arrivals bring
     Knowledge issuers;  // C of the issuers of copies
     Views done;
@@ -264,6 +268,7 @@ class Reference {
   LaneState& state(int lane) { return lanes_.at(lane); }
   static uint32_t cta_of(int lane) { return static_cast<uint32_t>(lane / kLanesPerCta); }
   Views publish(int lane);
+  Views publish_across(int lane);  // by a barrier or a word
   void join_views(Views& into, const Views& from);
   void learn(int lane, const Views& from, bool acquire);
 
@@ -291,6 +296,8 @@ class Reference {
   void write_word(Word& word, const StrongCall& call);
   void acquire_from(int lane, const WordWrite& write, Scope scope);
   void use_object(Object& object, std::span<const int> lanes);
+  void write_object(uint32_t cta, uint32_t offset, int lane);
+  void empty_bytes(uint32_t cta, uint32_t offset);
   Calls number(std::span<const int> lanes);
 
   bool strict_;

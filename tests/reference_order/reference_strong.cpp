@@ -18,12 +18,6 @@ bool releases(Strength strength) {
   return strength == Strength::kRelease || strength == Strength::kAcqRel;
 }
 
-// What is released through a word counts as having crossed a barrier.
-Views crossing(Views views) {
-  views[kCrossing].join(views[kH]);
-  return views;
-}
-
 }  // namespace
 
 void Reference::fence(int lane, FenceKind kind, Scope scope) {
@@ -34,7 +28,7 @@ void Reference::fence(int lane, FenceKind kind, Scope scope) {
   if (kind == FenceKind::kAcquire) return;
   ++me.events;
   std::erase_if(me.fences, [&](const auto& fence) { return fence.first <= scope; });
-  me.fences.push_back({scope, crossing(publish(lane))});
+  me.fences.push_back({scope, publish_across(lane)});
 }
 
 void Reference::forget_overwritten(const ByteKey& key) {
@@ -88,9 +82,8 @@ void Reference::write_word(Word& word, const StrongCall& call) {
   word.last_writer = call.lanes;
   for (int lane : call.lanes) {
     ++state(lane).events;
-    WordWrite write{cta_of(lane),       releases(call.strength),
-                    call.scope,         crossing(publish(lane)),
-                    state(lane).fences, state(lane).tensor};
+    WordWrite write{cta_of(lane),         releases(call.strength), call.scope,
+                    publish_across(lane), state(lane).fences,      state(lane).tensor};
     word.chain.push_back(write);
     word.writes.push_back({lane, state(lane).events, instruction_});
   }

@@ -42,6 +42,10 @@ void World::race(const Race& race) {
     ++init_races_;
     return;
   }
+  if (race.rule == RuleId::kMB4) {
+    if (race.tier == Tier::kRace) inval_races_.insert(instruction_);
+    return;
+  }
   auto& found = race.tier == Tier::kRace ? races_ : strict_found_;
   if (race.tier != Tier::kRace && race.tier != Tier::kStrict) return;
   const bool global = race.space == Space::kGlobal;
@@ -242,6 +246,27 @@ void World::init(uint32_t cta, int index, int lane, FuzzObject& object) {
   object.pending = object.expected;
 }
 
+bool World::is_quiet(uint32_t cta, const FuzzObject& object) const {
+  return std::none_of(flights_.begin(), flights_.end(), [&](const Flight& flight) {
+    return flight.cta == cta && &objects_.at({cta, flight.object}) == &object;
+  });
+}
+
+void World::inval(uint32_t cta, int index, int lane, FuzzObject& object) {
+  reference_.mbarrier_inval(cta, object.offset, Reference::lane_index(cta, index, lane));
+  engine_.mbarrier_inval(warp(cta, index), op(), 1u << lane, {CtaId{cta}, object.offset});
+  const uint32_t offset = object.offset;
+  object = {};
+  object.offset = offset;
+}
+
+void World::complete_tx(uint32_t cta, int index, LaneMask lanes, FuzzObject& object) {
+  reference_.mbarrier_complete_tx(cta, object.offset, lane_list(cta, index, lanes));
+  engine_.mbarrier_complete_tx(warp(cta, index), op(), lanes, {CtaId{cta}, object.offset});
+  object.bytes -= static_cast<int>(count_lanes(lanes));
+  complete_if_due(cta, object);
+}
+
 void World::complete_if_due(uint32_t cta, FuzzObject& object) {
   if (object.pending != 0 || object.bytes != 0) return;
   ++object.phase;
@@ -322,6 +347,10 @@ std::string World::compare() const {
   if (init_races_ != reference_.init_races) {
     return fmt::format("init races: engine {} reference {}", init_races_, reference_.init_races);
   }
+  if (inval_races_ != reference_.inval_races) {
+    return fmt::format("inval races: engine {} reference {}", inval_races_.size(),
+                       reference_.inval_races.size());
+  }
   uint64_t unwritten = 0;
   for (const Unwritten& fact : engine_.facts().unwritten) unwritten += fact.count;
   // The engine does not count again what the same instruction has read in the same epoch.
@@ -345,6 +374,7 @@ void World::count(FuzzCounts& counts) const {
   counts.strict_bytes += strict_found_.size();
   counts.unwritten_bytes += reference_.unwritten_bytes();
   counts.init_races += reference_.init_races;
+  counts.inval_races += reference_.inval_races.size();
   int i = 0;
   for (RuleId rule : kConditions) {
     const auto at = reference_.unforced.find(rule);

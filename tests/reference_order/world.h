@@ -86,6 +86,10 @@ class World : public RaceSink {
   void warp_meet(uint32_t cta, int warp, LaneMask lanes);
   void barrier_arrive(uint32_t cta, int warp, LaneMask lanes, int id, bool waits);
   void init(uint32_t cta, int warp, int lane, FuzzObject& object);
+  void inval(uint32_t cta, int warp, int lane, FuzzObject& object);
+  // No copy or arrival that will signal it is under way.
+  bool is_quiet(uint32_t cta, const FuzzObject& object) const;
+  void complete_tx(uint32_t cta, int warp, LaneMask lanes, FuzzObject& object);
   void arrive(uint32_t cta, int warp, LaneMask lanes, FuzzObject& object, bool release);
   void expect(uint32_t cta, int warp, LaneMask lanes, FuzzObject& object);
   void wait(uint32_t cta, int warp, LaneMask lanes, FuzzObject& object, bool acquire);
@@ -116,7 +120,9 @@ class World : public RaceSink {
   void grid_wait(uint32_t cta, int warp, LaneMask lanes);
   void fence_proxy(uint32_t cta, int warp, LaneMask lanes, FenceSpaces spaces);
   void fence(uint32_t cta, int warp, LaneMask lanes, FenceKind kind, Scope scope);
-  void finish_something(std::mt19937_64& random);  // a copy in flight or an asynchronous arrival
+  // Copies in flight and asynchronous arrivals.
+  void finish_something(std::mt19937_64& random) { finish(random() % flights_.size()); }
+  void finish_last() { finish(flights_.size() - 1); }
   void exit_lanes(uint32_t cta, int warp, LaneMask lanes);
 
   static constexpr uint32_t kCtasPerGrid = 2;
@@ -179,6 +185,7 @@ class World : public RaceSink {
   Record whole_warp(uint32_t cta, int warp, LaneMask lanes, Agent agent);
   std::vector<Touched> tensor_cells(const TensorEvent& what, const Reference::TensorIds& ids) const;
   void tell_engine(const TensorEvent& what);
+  void finish(size_t chosen);
   void complete_if_due(uint32_t cta, FuzzObject& object);
   FuzzObject& place(uint32_t cta, int index) { return objects_.at({cta, index}); }
 
@@ -189,6 +196,7 @@ class World : public RaceSink {
   bool strict_;
   uint32_t instruction_ = 0;
   uint32_t init_races_ = 0;
+  std::set<uint32_t> inval_races_;
   std::map<std::pair<uint32_t, int>, LaneMask> live_;
   std::map<std::pair<uint32_t, int>, LaneMask> blocked_;
   std::map<std::pair<uint32_t, int>, FuzzBarrier> barriers_;

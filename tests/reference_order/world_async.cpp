@@ -152,8 +152,7 @@ void World::bulk_wait(uint32_t cta, int index, LaneMask lanes, uint32_t left, bo
   engine_.bulk_wait(warp(cta, index), lanes, left, reads_only);
 }
 
-void World::finish_something(std::mt19937_64& random) {
-  const size_t chosen = random() % flights_.size();
+void World::finish(size_t chosen) {
   const Flight flight = flights_[chosen];
   FuzzObject& object = objects_.at({flight.cta, flight.object});
   if (flight.arrival && object.pending < flight.lanes) return;
