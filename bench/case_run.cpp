@@ -36,7 +36,9 @@ Outcome CaseRun::run(bool checked) const {
     return outcome;
   }
   schedule::Scheduler policy(schedule::steady());
-  order::Engine engine({.by_instruction = false}, &set_up->machine->order_values());
+  order::Options order;
+  order.by_instruction = false;
+  order::Engine engine(order, &set_up->machine->order_values());
   double start = cpu_seconds();
   machine::RunResult result = set_up->machine->run(policy, checked ? &engine : nullptr);
   outcome.seconds = cpu_seconds() - start;

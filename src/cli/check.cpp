@@ -30,7 +30,7 @@ int check_one(const Options& options, const std::string& input) {
   // schedule/: who runs when
   auto plan = make_plan(options, inputs->parts, *set_up->machine, emitter);
   if (!plan) return refused();
-  plan->order = order::Options{.strict = options.strict};
+  plan->order.emplace().strict = options.strict;
 
   // machine/ runs, order/ listens
   prove::Run plain = prove::run_case(*inputs, std::move(*set_up), *plan);

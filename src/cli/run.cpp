@@ -58,7 +58,7 @@ bool print_outputs(const casefile::Case& parts, const prove::Run& done,
           casefile::compare(buffer.name, casefile::as_numbers(done.outputs[i], buffer.dtype),
                             references[i], parts.check);
       all &= comparison.passed;
-      line += " " + comparison_text(comparison);
+      line += fmt::format(" {}", comparison_text(comparison));
     }
     fmt::print("{}\n", line);
   }

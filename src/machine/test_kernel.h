@@ -6,6 +6,7 @@
 //   test.launch(1, 32);
 //   EXPECT_EQ(test.words(0)[3], 7u);
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -73,7 +74,7 @@ class TestKernel {
 
   // A buffer of 32-bit words; its address is the next parameter.
   BufferId buffer(size_t words, std::vector<uint32_t> contents = {}) {
-    BufferId id = machine_->memory().add_buffer("b" + std::to_string(buffers_.size()), words * 4);
+    BufferId id = machine_->memory().add_buffer(fmt::format("b{}", buffers_.size()), words * 4);
     std::memcpy(machine_->memory().bytes(id).data(), contents.data(), contents.size() * 4);
     buffers_.push_back(id);
     parameter(machine_->memory().buffer(id).address);
@@ -146,7 +147,7 @@ class TestKernel {
   const RunResult& result() const { return result_; }
 
  private:
-  std::string line_of(base::OpId op) const { return " (line " + std::to_string(line(op)) + ")"; }
+  std::string line_of(base::OpId op) const { return fmt::format(" (line {})", line(op)); }
 
   std::unique_ptr<Machine> machine_;
   std::unique_ptr<ptx::Module> module_;
