@@ -52,6 +52,11 @@ TEST(Parser, RegistersOfRangesGetIdsOnFirstUse) {
   EXPECT_EQ(operand(function, 0, 0).id, operand(function, 0, 2).id);
 }
 
+TEST(Parser, OffsetsAreConstantExpressions) {
+  const Module module = parse_body(".reg .b64 %a; .reg .b32 %r; ld.b32 %r, [%a + 4*8 - 16/4];");
+  EXPECT_EQ(operand(kernel(module), 0, 1).value, 28);
+}
+
 TEST(Parser, InnerRangesHideOuterRegisters) {
   const Module module = parse_body(
       ".reg .b32 %r<9>; mov.b32 %r1, 1; { .reg .b32 %r<2>; mov.b32 %r1, 2; mov.b32 %r5, 3; }"

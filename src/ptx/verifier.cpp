@@ -1,50 +1,29 @@
 #include "ptx/verifier.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <vector>
 
+#include "ptx/verify/declarations.h"
 #include "ptx/verify/instruction.h"
+#include "ptx/verify/opcode_rules.h"
 #include "ptx/verify/report.h"
 #include "ptx/verify/requirements.h"
 
 namespace lw::ptx {
 namespace {
 
-void check_head(const Module& module, const Function& function, VerifyReport& report) {
-  const auto is_zero = [](uint32_t value) { return value == 0; };
-  const auto zero = [&](const std::vector<uint32_t>& values) {
-    return std::any_of(values.begin(), values.end(), is_zero);
-  };
-  if (zero(function.max_threads) || zero(function.required_threads) ||
-      zero(function.required_cluster)) {
-    report.at_line(function.line, fmt::format("`{}` has a dimension of 0", function.name));
-  }
-  if (!function.max_threads.empty() && !function.required_threads.empty()) {
-    report.at_line(function.line,
-                   fmt::format("`{}` has both `.maxntid` and `.reqntid`", function.name));
-  }
-  for (VariableId id : function.params) {
-    const Variable& parameter = module.variables[id.value];
-    if (function.entry || !parameter.pointer) continue;
-    report.at_line(
-        parameter.line,
-        fmt::format("`{}` is `.ptr`, which only parameters of kernels are", parameter.name));
-  }
-}
-
 void check_function(const Module& module, const Function& function, std::vector<bool>& seen,
                     VerifyReport& report) {
-  check_head(module, function, report);
+  check_declarations(module, function, report);
   InstructionVerifier verifier(module, function, report);
   for (const Instruction& instruction : function.instructions) {
     if (report.full()) return;
+    const int before = report.count();
     if (!seen[instruction.opcode.value]) {
       seen[instruction.opcode.value] = true;
       check_requirements(module, function, instruction, report);
+      if (report.count() == before) check_opcode(module, function, instruction, report);
     }
-    verifier.check(instruction);
+    if (report.count() == before) verifier.check(instruction);
   }
 }
 
@@ -52,6 +31,7 @@ void check_function(const Module& module, const Function& function, std::vector<
 
 bool verify(const Module& module, diagnose::Emitter& emitter) {
   VerifyReport report(module, emitter);
+  check_globals(module, report);
   std::vector<bool> seen(module.opcodes.size());
   for (const Function& function : module.functions) check_function(module, function, seen, report);
   return report.clean();

@@ -156,7 +156,7 @@ TEST(Verifier, CallsMatchTheirFunction) {
   EXPECT_EQ(complaint(scope + "call f, (x); }"), "`f` has 1 results, not 0");
   EXPECT_EQ(complaint(scope + "call (y), f, (x, x); }"), "`f` has 1 arguments, not 2");
   EXPECT_EQ(complaint(scope + "call (y), %rd0, (x); }"),
-            "operand 2, `%rd0`, is called without a list of targets or a prototype");
+            "`%rd0` is called without a list of targets or a prototype");
 }
 
 }  // namespace

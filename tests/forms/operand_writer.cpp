@@ -35,9 +35,7 @@ bool is_fragment(Length length) {
 // Lengths that the notation leaves open, from what the manual says about them.
 int open_length(const OperandSpec& spec, const Opcode& opcode) {
   if (spec.name == "disable") return opcode.has(Mod::cta_group_2) ? 8 : 4;
-  if (spec.name != "offsets") return 1;
-  if (!opcode.has(Mod::im2col)) return 2;
-  return opcode.has(Mod::_5d) ? 3 : opcode.has(Mod::_4d) ? 2 : 1;
+  return 1;
 }
 
 // Registers of a wmma fragment; the others follow from the shape.
@@ -81,10 +79,6 @@ std::string OperandWriter::write() {
 
 bool OperandWriter::is_there(const OperandSpec& spec) const {
   if (spec.needs_element != kNowhere) {
-    const bool offsets = spec.name == "offsets";
-    const bool im2col =
-        opcode_.has(Mod::im2col) || opcode_.has(Mod::im2col_w) || opcode_.has(Mod::im2col_w_128);
-    if (offsets && !im2col) return false;
     return has_element(pattern_, opcode_, spec.needs_element);
   }
   const bool optional = spec.group != kNowhere;

@@ -64,13 +64,18 @@ int fragment_length(const OperandSpec& spec, Type type, const Opcode& opcode) {
 // Coordinates: of tensor copies as many as dimensions, five rows and columns for gather and
 // scatter; of textures and surfaces padded to 1, 2 or 4.
 int dimension_length(const Opcode& opcode) {
-  const bool tensor = opcode.text.starts_with("cp.");
+  const bool tensor = opcode.has(Mod::tensor);
   if (opcode.has(Mod::tile_gather4) || opcode.has(Mod::tile_scatter4)) return 5;
   if (opcode.has(Mod::_1d)) return 1;
   if (opcode.has(Mod::_2d) || opcode.has(Mod::a1d)) return 2;
   if (opcode.has(Mod::_3d)) return tensor ? 3 : 4;
   if (opcode.has(Mod::_5d)) return 5;
   return 4;
+}
+
+// `.im2col` has one offset for each dimension of the filter; `.im2col::w` has a halo and an offset.
+int offset_length(const Opcode& opcode) {
+  return opcode.has(Mod::im2col) ? dimension_length(opcode) - 2 : 2;
 }
 
 struct Counted {
@@ -138,7 +143,8 @@ bool value_fits(const OperandSpec& spec, const Pattern& pattern, const Opcode& o
   const std::optional<int> length = expected_length(spec, pattern, opcode);
   if (!length) return vector_fits(spec, type, 0, function, operand);
   const bool is_vector = operand.kind == OperandKind::vector;
-  const bool counted = spec.length == Length::by_count;  // `.x1` still wants its braces
+  // `.x1` still wants its braces.
+  const bool counted = spec.length == Length::by_count || spec.length == Length::by_offset;
   if (*length <= 1 && !is_vector && !counted) return scalar_fits(spec, type, function, operand);
   if (*length == 0 && spec.length != Length::by_list) return false;
   return vector_fits(spec, type, std::max(*length, 1), function, operand);
@@ -208,7 +214,7 @@ class Laying {
       if (place(operand + 1, spec + 1)) return true;
       binding_.pop_back();
     }
-    const bool must_be_there = current.needs_element != kNowhere && wanted && !is_offset(current);
+    const bool must_be_there = current.needs_element != kNowhere && wanted;
     const bool begins_group = current.group != kNowhere &&
                               (spec == 0 || pattern_.operands[spec - 1].group != current.group);
     return begins_group && !must_be_there && place(operand, end_of_group(spec));
@@ -218,9 +224,6 @@ class Laying {
   bool needed(const OperandSpec& spec) const {
     return spec.needs_element == kNowhere || has_element(pattern_, opcode_, spec.needs_element);
   }
-
-  // The offsets of an im2col copy: `.tile` modes take none, so the list only allows them.
-  static bool is_offset(const OperandSpec& spec) { return spec.length == Length::open; }
 
   size_t end_of_group(size_t spec) const {
     const int group = pattern_.operands[spec].group;
@@ -272,8 +275,12 @@ std::optional<int> expected_length(const OperandSpec& spec, const Pattern& patte
       return counted_length(opcode, true);
     case Length::by_count:
       return counted_length(opcode, false) * spec.count;
+    case Length::half_count:
+      return counted_length(opcode, false) / 2;
     case Length::by_dimension:
       return dimension_length(opcode);
+    case Length::by_offset:
+      return offset_length(opcode);
     case Length::fragment_mn:
     case Length::fragment_mk:
     case Length::fragment_kn:

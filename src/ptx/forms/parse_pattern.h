@@ -251,6 +251,8 @@ class PatternParser : private PatternText {
     if (name == "double") return spec.width = Width::twice, true;
     if (name == "reg") return spec.immediates = false, true;
     if (name == "imm") return spec.registers = false, true;
+    if (name == "sign") return spec.values = {-1, 1}, spec.value_count = 2, true;
+    if (name == "full") return spec.values = {-1, 0xffffffff}, spec.value_count = 2, true;
     if (name == "any") return spec.specials = spec.symbols = true;
     if (name == "address") return spec.symbols = true;
     if (name == "sink") return spec.sink = true;
@@ -270,6 +272,8 @@ class PatternParser : private PatternText {
   constexpr bool set_length(OperandSpec& spec, std::string_view name) const {
     if (name == "parts") return spec.length = Length::parts, true;
     if (name == "vector") return spec.length = Length::open, true;
+    if (name == "half") return spec.length = Length::half_count, true;
+    if (name == "offsets") return spec.length = Length::by_offset, true;
     if (name == "fragment") return spec.length = Length::fragment, true;
     if (name == "mn") return spec.length = Length::fragment_mn, true;
     if (name == "mk") return spec.length = Length::fragment_mk, true;

@@ -21,14 +21,16 @@
 //                  {!}c are predicates, others have `.type`, else the only type of the opcode
 //   wide           the register may be wider than the type; double: of twice its width
 //   reg imm        only a register, only an immediate
-//   0..15 4/8/16   an immediate in that range, or one of these; step8: a multiple of 8
+//   0..15 4/8/16   an immediate in that range, or one of these; step8: a multiple of 8; full: all
+//                  ones;  sign: -1 or 1
 //   any            also a special register, the address of a variable, a function
 //   address        a register or the address of a variable
 //   sm_90          only on that target and later, where the form itself is older
 //   sink           may be `_`;  inout: read and written;  or.pred: or a predicate
 //   if.x           there exactly if the opcode has modifier .x, or one of list .x
 //   v4             a vector of four; .vec (a list of .v2 .v4 .v8): as that says, without it a
-//   scalar coords num     a vector as long as .2d or .x4 says; num2, num4: twice, four times that
+//   scalar coords num     a vector as long as .2d or .x4 says; num2, num4: twice, four times that,
+//                  half: half of it;  offsets: those of .im2col in .3d, .4d or .5d
 //   mn mk kn       a matrix fragment of an m x n, m x k, k x n tile over 32 threads, by the shape;
 //                  fragment: of any length
 //   parts          a vector whose elements fill the type together;  vector: of any length
@@ -84,6 +86,8 @@ enum class Length : uint8_t {
   by_list,
   by_dimension,
   by_count,
+  half_count,
+  by_offset,
   fragment_mn,
   fragment_mk,
   fragment_kn,
@@ -115,7 +119,7 @@ struct OperandSpec {
   Length length = Length::scalar;
   int count = 1;  // of a fixed vector, or the factor of by_count
   int length_element = kNowhere;
-  std::array<int, 4> values{};  // immediates allowed, if any are named
+  std::array<int64_t, 4> values{};  // immediates allowed, if any are named
   int value_count = 0;
   bool ranged = false;  // or the range they are in
   int least = 0;

@@ -11,14 +11,16 @@ namespace {
 
 constexpr int kDeepest = 64;  // of nested parentheses and unary operators
 
+constexpr int kOfProducts = 10;
+
 struct Operator {
   std::string_view text;
   int level;  // of C's precedence, higher binds tighter
 };
-constexpr Operator kOperators[] = {{"||", 1}, {"&&", 2}, {"==", 6}, {"!=", 6}, {"<=", 7},
-                                   {">=", 7}, {"<<", 8}, {">>", 8}, {"|", 3},  {"^", 4},
-                                   {"&", 5},  {"<", 7},  {">", 7},  {"+", 9},  {"-", 9},
-                                   {"*", 10}, {"/", 10}, {"%", 10}};
+constexpr Operator kOperators[] = {
+    {"||", 1}, {"&&", 2}, {"==", 6}, {"!=", 6},          {"<=", 7},          {">=", 7},
+    {"<<", 8}, {">>", 8}, {"|", 3},  {"^", 4},           {"&", 5},           {"<", 7},
+    {">", 7},  {"+", 9},  {"-", 9},  {"*", kOfProducts}, {"/", kOfProducts}, {"%", kOfProducts}};
 
 bool is_float(const Number& number) {
   return number.literal != Literal::integer && number.literal != Literal::unsigned_integer;
@@ -115,6 +117,8 @@ class ConstantParser {
     --depth_;
     return value;
   }
+
+  std::optional<Number> term() { return binary(kOfProducts); }
 
   std::optional<Number> conditional() {
     if (!enter()) return std::nullopt;
@@ -251,6 +255,8 @@ bool begins_constant(const Cursor& cursor) {
 }
 
 std::optional<Number> parse_constant(Cursor& cursor) { return ConstantParser(cursor).unary(); }
+
+std::optional<Number> parse_constant_term(Cursor& cursor) { return ConstantParser(cursor).term(); }
 
 std::optional<Number> parse_constant_expression(Cursor& cursor) {
   return ConstantParser(cursor).conditional();

@@ -17,7 +17,10 @@ bool begins_constant(const Cursor& cursor);
 // `[a+4]` stay what they are.
 std::optional<Number> parse_constant(Cursor& cursor);
 
-// The same with binary operators, for places that hold nothing but an expression.
+// Products of such, as in `[a + 4*8]`.
+std::optional<Number> parse_constant_term(Cursor& cursor);
+
+// The same with all binary operators, for places that hold nothing but an expression.
 std::optional<Number> parse_constant_expression(Cursor& cursor);
 
 Number negate(const Number& number);

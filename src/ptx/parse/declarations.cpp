@@ -177,6 +177,11 @@ bool parse_range(Context& context, Function& function, const Token& name, Regist
   group.prefix = name.text;
   group.count = *count;
   const RegisterRange range{name.text, *count, group.type, group.vector, context.locals.depth()};
+  for (const RegisterRange& other : context.ranges) {
+    if (other.prefix != range.prefix || other.scope != range.scope) continue;
+    return cursor.fail(name, fmt::format("`{}<{}>` is declared twice", name.text, *count),
+                       "give one of the ranges another prefix");
+  }
   hide_registers(context, range);
   context.ranges.push_back(range);
   add_register_group(function, std::move(group));

@@ -38,9 +38,17 @@ class InitialParser {
 
   bool parse() {
     variable_.has_initial = true;
-    if (!cursor_.at('{')) return element();
     std::vector<uint64_t> dims = variable_.dims;
     if (variable_.vector > 1) dims.push_back(variable_.vector);
+    if (!cursor_.at('{')) {
+      if (dims.empty()) return element();
+      return cursor_.fail(fmt::format("`{}` has several elements and one value", variable_.name),
+                          "write the values in braces");
+    }
+    if (dims.empty()) {
+      return cursor_.fail(fmt::format("`{}` is one value, not a list", variable_.name),
+                          "leave the braces out, or declare an array");
+    }
     if (!braces(dims, 0)) return false;
     if (!variable_.dims.empty() && variable_.dims[0] == 0) variable_.dims[0] = outer_count_;
     return true;

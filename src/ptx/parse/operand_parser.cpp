@@ -367,7 +367,7 @@ bool OperandParser::offset(Operand& result) {
     const bool negative = cursor_.at('-');
     cursor_.advance();
     const Token where = cursor_.token();
-    const auto number = parse_constant(cursor_);
+    const auto number = parse_constant_term(cursor_);
     if (!number) return false;
     if (number->literal != Literal::integer && number->literal != Literal::unsigned_integer) {
       return cursor_.fail(where, "an offset is an integer");

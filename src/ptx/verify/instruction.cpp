@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ptx/printer.h"
+#include "ptx/verify/calls.h"
 #include "ptx/verify/spaces.h"
 #include "ptx/verify/values.h"
 
@@ -45,7 +46,8 @@ void InstructionVerifier::check(const Instruction& instruction) {
   const auto binding = bind_operands(*pattern_, *opcode_, function_, operands);
   if (!binding) return explain_misfit();
   check_operands(*binding);
-  if (opcode_->form == FormId::call) check_call();
+  if (opcode_->form == FormId::call) check_call(module_, function_, instruction, report_);
+  if (opcode_->form == FormId::cp_async) check_copy_size();
 }
 
 void InstructionVerifier::check_guard() {
@@ -143,6 +145,9 @@ void InstructionVerifier::check_value(const OperandSpec& spec, const Operand& op
 
 void InstructionVerifier::check_scalar(const OperandSpec& spec, Type type, const Operand& operand,
                                        size_t number) {
+  if (operand.negated && spec.written) {
+    return complain(operand, number, "is written, and cannot be negated", "negate what is read");
+  }
   switch (operand.kind) {
     case OperandKind::reg:
       check_register(spec, type, operand, number);
@@ -168,6 +173,10 @@ void InstructionVerifier::check_register(const OperandSpec& spec, Type type, con
                                          size_t number) {
   const Register& reg = function_.registers[operand.id];
   if (type == Type::none) return;
+  // Who arrives at a barrier of another CTA gets no state of it.
+  if (spec.written && spec.sink && opcode_->has(Mod::shared_cluster)) {
+    return complain(operand, number, "is no result of a barrier of another CTA", "write `_`");
+  }
   if (spec.or_predicate && reg.type == Type::pred) return;
   // Fragments of matrices stand in registers of 32 bits, whatever their elements are.
   const bool fragment = spec.length >= Length::fragment_mn && spec.length <= Length::fragment;
@@ -188,7 +197,7 @@ void InstructionVerifier::check_immediate(const OperandSpec& spec, Type type,
                     : half            ? "put it into a register first"
                                       : "write an integer");
   }
-  const std::span<const int> values(spec.values.data(), static_cast<size_t>(spec.value_count));
+  const std::span<const int64_t> values(spec.values.data(), static_cast<size_t>(spec.value_count));
   const bool listed =
       values.empty() || std::find(values.begin(), values.end(), operand.value) != values.end();
   if (!listed) {
@@ -205,6 +214,14 @@ void InstructionVerifier::check_special(Type type, const Operand& operand, size_
   const bool moves = pattern_->base == "mov" || pattern_->base == "cvt";
   if (!moves) {
     return complain(operand, number, "is a special register", "`mov` it to a register first");
+  }
+  if (target_ && target_->number < target_of(operand.special())) {
+    return complain(operand, number, fmt::format("is not there on `.target {}`", module_.target[0]),
+                    fmt::format("it needs `sm_{}`", target_of(operand.special())));
+  }
+  if (is_vector(operand.special()) && !opcode_->has(Mod::v4)) {
+    return complain(operand, number, "is a vector of four",
+                    fmt::format("write `{}.x`", name_of(operand.special())));
   }
   const bool narrow = bits_of(type) == 16 && bits_of(own) == 32;
   if (!narrow && !register_fits(own, type, Width::exact)) {
@@ -241,6 +258,19 @@ void InstructionVerifier::check_parts(const OperandSpec& spec, const Operand& op
         reg, element, number,
         fmt::format("is declared `.{}`, and a part has {} bits", name_of(reg.type), share),
         fmt::format("give parts of {} bits, or another type to the `mov`", share));
+  }
+}
+
+// `.cg` copies 16 bytes, and the part that is not filled with zeros is not larger than the whole.
+void InstructionVerifier::check_copy_size() {
+  const auto operands = function_.operands_of(*instruction_);
+  const int64_t size = operands[2].value;
+  if (opcode_->has(Mod::cg) && size != 16) {
+    complain(operands[2], 3, "is not 16", "copy 4 or 8 bytes by `cp.async.ca`");
+  }
+  const bool has_part = operands.size() > 3 && operands[3].kind == OperandKind::immediate;
+  if (has_part && (operands[3].value < 0 || operands[3].value > size)) {
+    complain(operands[3], 4, fmt::format("is out of range 0..{}", size));
   }
 }
 
@@ -301,48 +331,6 @@ void InstructionVerifier::check_base_variable(const Operand& operand, size_t num
   if (stores && space == Space::constant) {
     complain(operand, number, "is in `.const`, which is only read");
   }
-}
-
-// Calls ------------------------------------------------------------------------------------------
-
-void InstructionVerifier::check_call() {
-  const auto operands = function_.operands_of(*instruction_);
-  const size_t at = operands[0].kind == OperandKind::arguments ? 1 : 0;
-  const Operand& callee = operands[at];
-  const bool has_arguments =
-      operands.size() > at + 1 && operands[at + 1].kind == OperandKind::arguments;
-  if (callee.kind != OperandKind::function) {
-    if (operands.back().kind != OperandKind::list) {
-      complain(callee, at + 1, "is called without a list of targets or a prototype",
-               "add the label of a `.callprototype` or `.calltargets` as the last operand");
-    }
-    return;
-  }
-  const Function& function = module_.functions[callee.id];
-  const Operand none;
-  check_arguments(at == 1 ? operands[0] : none, function.returns.size(), "results");
-  check_arguments(has_arguments ? operands[at + 1] : none, function.params.size(), "arguments");
-}
-
-void InstructionVerifier::check_arguments(const Operand& operand, size_t expected,
-                                          std::string_view what) {
-  if (operand.count == expected) return;
-  if (operand.count + 1 == expected && ends_open(what)) return;
-  const auto operands = function_.operands_of(*instruction_);
-  const Operand& callee = operands[operands[0].kind == OperandKind::arguments ? 1 : 0];
-  report_.at(function_, *instruction_,
-             fmt::format("`{}` has {} {}, not {}", module_.functions[callee.id].name, expected,
-                         what, operand.count));
-}
-
-// The last parameter may be an array without a size, for which nothing need be passed.
-bool InstructionVerifier::ends_open(std::string_view what) const {
-  const auto operands = function_.operands_of(*instruction_);
-  const Operand& callee = operands[operands[0].kind == OperandKind::arguments ? 1 : 0];
-  const Function& function = module_.functions[callee.id];
-  if (what != "arguments" || function.params.empty()) return false;
-  const Variable& last = module_.variables[function.params.back().value];
-  return !last.dims.empty() && last.dims[0] == 0;
 }
 
 void InstructionVerifier::complain_once(const Register& reg, const Operand& operand, size_t number,

@@ -35,10 +35,7 @@ class InstructionVerifier {
   void check_address(const Operand& operand, size_t number);
   void check_base_register(const Operand& operand, size_t number);
   void check_base_variable(const Operand& operand, size_t number);
-  void check_call();
-  void check_arguments(const Operand& operand, size_t expected, std::string_view what);
-
-  bool ends_open(std::string_view what) const;
+  void check_copy_size();
 
   // `operand 2, "%r1", ...` with the operand as printed.
   void complain(const Operand& operand, size_t number, std::string message, std::string hint = "");

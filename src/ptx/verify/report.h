@@ -18,6 +18,7 @@ class VerifyReport {
   void at_line(uint32_t line, std::string message, std::string hint = "");
 
   bool clean() const { return count_ == 0; }
+  int count() const { return count_; }
   bool full() const { return count_ >= kMost; }
 
  private:

@@ -82,6 +82,13 @@ std::vector<Need> needs_of(const Opcode& opcode) {
     needs.push_back(
         {fmt::format("`{}` with `.{}`", base, name_of(need.type)), need.version, need.target});
   }
+  const bool to_cta =
+      opcode.has(Mod::shared_cta) &&
+      (opcode.form == FormId::cp_async_bulk_g2s || opcode.form == FormId::cp_async_bulk_tensor_g2s);
+  if (to_cta) needs.push_back({"a bulk copy to `.shared::cta`", 86, "sm_90"});
+  if (opcode.form == FormId::cvt_tf32_rn && opcode.has(Mod::satfinite)) {
+    needs.push_back({"a rounding of `.tf32` with `.satfinite`", 86, "sm_100"});
+  }
   const bool moves = row.effect == Effect::load || row.effect == Effect::store;
   if (moves && access_bits(opcode) == 256) {
     needs.push_back({"an access of 256 bits", 88, "sm_100"});

@@ -96,8 +96,6 @@ void bind_choice(Decoder& decoder) {
 void bind_add_packed_int(Decoder& decoder) { bind_sum<Add>(decoder); }
 void bind_add_sat_packed(Decoder& decoder) { bind_sum<Add>(decoder); }
 void bind_add_u8x4(Decoder& decoder) { bind_sum<Add>(decoder); }
-void bind_sub_packed_int(Decoder& decoder) { bind_sum<Sub>(decoder); }
-void bind_sub_sat_packed(Decoder& decoder) { bind_sum<Sub>(decoder); }
 void bind_sub_u8x4(Decoder& decoder) { bind_sum<Sub>(decoder); }
 void bind_neg_packed_int(Decoder& decoder) {
   emit_2(decoder, each_element<Negate, Finish::wrap, uint32_t>(decoder.type()));
