@@ -82,6 +82,8 @@ AsyncId Engine::cp_async_arrive(Warp& warp, OpId op, LaneMask lanes, Mbarrier ob
   Pending& pending = core_->pending[id.value];
   pending.signal = object;
   pending.event = {warp.index, lanes, warp.count, op};
+  pending.phase = state->phase;
+  core_->findings.saw_arrival(true);
   // The copies so far, of these lanes and of those that have issued none; later ones count higher.
   Contribution::OwnAsync copies{async.copied.component, {}, kNotAsync};
   for (int lane = 0; lane < kWarpSize; ++lane) {
@@ -103,7 +105,8 @@ void Engine::async_arrive(AsyncId arrival) {
   Pending& pending = at->second;
   Cta& cta = *core_->ctas[pending.signal.cta.value];
   MbarrierState& state = cta.mbarriers[pending.signal.offset];
-  state.phase_had_bytes = true;
+  check_landing(*core_, cta, state, pending);
+  state.phase_had_bytes = state.ever_had_bytes = true;
   state.arrived.push_back(pending.event);
   state.last_copy = pending.event;
   state.arrivals.push_back(std::move(pending.issue));

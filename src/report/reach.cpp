@@ -40,6 +40,9 @@ std::vector<std::string> assumption_words(const prove::Answer& answer, Names& na
                     "outputs are the same",
                     plural(read.count, "byte"), names.line_text(read.party.op, {})));
   }
+  if (facts.polls_other_ctas)
+    sentences.push_back(
+        "CTAs wait for others by polling, which relies on their being resident together");
   if (!strict && !facts.practice.empty()) {
     std::vector<std::string> rules;
     for (const diagnose::RuleId rule : facts.practice) rules.emplace_back(diagnose::rule(rule).id);

@@ -1,6 +1,7 @@
 #include "reference.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lw::reference_order {
 
@@ -141,7 +142,26 @@ void Reference::check_forced(Object& object, std::span<const int> lanes) {
     for (const LaneEvent& before : object.previous) forced &= lane_knows_event(lane, before);
     for (uint32_t id : object.previous_bytes) forced &= state(lane).views[kC].knows_milestone(id);
   }
-  if (!forced) ++unforced[RuleId::kD2];
+  if (forced) return;
+  ++unforced[RuleId::kD2];
+  object.in_doubt = true;
+}
+
+void Reference::check_landing(Object& object, const Async& operation) {
+  if (operation.phase == object.phase) return;
+  ++unforced[RuleId::kD2];
+  object.in_doubt = true;
+}
+
+// A quick waiter may have got the phase of two phases ago, unless it knew that the one before its
+// own was over.
+void Reference::check_early_wait(const Object& object, std::span<const int> lanes) {
+  bool forced = true;
+  for (int lane : lanes) {
+    for (const LaneEvent& event : object.before) forced &= lane_knows_event(lane, event);
+    for (uint32_t id : object.before_bytes) forced &= state(lane).views[kC].knows_milestone(id);
+  }
+  if (!forced && !object.in_doubt) ++unforced[RuleId::kD3];
 }
 
 void Reference::mbarrier_arrive(uint32_t cta, uint32_t offset, std::span<const int> lanes,
@@ -186,8 +206,8 @@ void Reference::mbarrier_complete(uint32_t cta, uint32_t offset) {
   object.done = object.joined;
   object.joined = {};
   object.issuers = {};
-  object.previous = object.arrived;
-  object.previous_bytes = object.bytes;
+  object.before = std::exchange(object.previous, object.arrived);
+  object.before_bytes = std::exchange(object.previous_bytes, object.bytes);
   object.arrived.clear();
   object.bytes.clear();
   object.expected.clear();
@@ -198,6 +218,7 @@ void Reference::mbarrier_wait(uint32_t cta, uint32_t offset, std::span<const int
                               bool acquire) {
   Object& object = objects_[{cta, offset}];
   use_object(object, lanes);
+  check_early_wait(object, lanes);
   object.waited.push_back(number(lanes));
   if (object.phase == 0) return;
   for (int lane : lanes) learn(lane, object.done, acquire);
@@ -227,7 +248,7 @@ uint32_t Reference::cp_async_arrive(uint32_t cta, uint32_t offset, std::span<con
   Object& object = objects_[{cta, offset}];
   use_object(object, lanes);
   check_forced(object, lanes);
-  Async arrival{cta, offset, {}, {}, {}, {}};
+  Async arrival{cta, offset, object.phase, {}, {}, {}, {}};
   for (const LaneEvent& call : number(lanes)) {
     arrival.control.join(publish(call.lane)[kC]);
     arrival.arrival.push_back(call);
@@ -241,6 +262,7 @@ uint32_t Reference::cp_async_arrive(uint32_t cta, uint32_t offset, std::span<con
 void Reference::async_arrive(uint32_t id) {
   const Async& arrival = async_.at(id);
   Object& object = objects_[{arrival.cta, arrival.offset}];
+  check_landing(object, arrival);
   for (uint32_t copy : arrival.copies) {
     for (int view : {kH, kE, kC}) object.joined[view].learn_milestone(copy);
   }
@@ -257,7 +279,8 @@ uint32_t Reference::bulk_load(uint32_t cta, uint32_t offset, int lane,
   use_object(object, lanes);
   check_forced(object, lanes);
   ++state(lane).events;
-  Async load{cta, offset, {milestones.begin(), milestones.end()}, publish(lane)[kC], {}, {}};
+  Async load{cta, offset, object.phase, {milestones.begin(), milestones.end()}, publish(lane)[kC],
+             {},  {}};
   async_[next_async_] = load;
   return next_async_++;
 }
@@ -265,6 +288,7 @@ uint32_t Reference::bulk_load(uint32_t cta, uint32_t offset, int lane,
 void Reference::bulk_complete(uint32_t id) {
   const Async& load = async_.at(id);
   Object& object = objects_[{load.cta, load.offset}];
+  check_landing(object, load);
   object.bytes.insert(object.bytes.end(), load.milestones.begin(), load.milestones.end());
   object.issuers.join(load.control);
 }
