@@ -44,12 +44,21 @@ bool is_reached(const Program& program, const Op* from, const Op* to) {
   return false;
 }
 
-bool only_exits(const Op* op) {
-  while (op->full == core_handlers().join.full) ++op;
-  return op->full == core_handlers().exit.full;
-}
-
 }  // namespace
+
+bool only_exits(const Op* op) {
+  const program::CoreHandlers& core = core_handlers();
+  for (int steps = 0; steps < 8; ++steps) {
+    if (op->full == core.exit.full) return true;
+    if (op->full == core.join.full)
+      ++op;
+    else if (op->full == core.jump.full && op->jump > 0)
+      op += op->jump;
+    else
+      return false;
+  }
+  return false;
+}
 
 bool ComeBack::may_come(const Program& program, const Op* from, const Op* to) {
   if (only_exits(from)) return true;

@@ -17,6 +17,9 @@
 
 namespace lw::machine {
 
+// From here on there is nothing but an exit.
+bool only_exits(const program::Op* op);
+
 class ComeBack {
  public:
   bool may_come(const program::Program& program, const program::Op* from, const program::Op* to);

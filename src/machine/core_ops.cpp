@@ -1,9 +1,11 @@
 #include "machine/core_ops.h"
 
+#include "machine/come_back.h"
 #include "machine/cta.h"
 #include "machine/dispatch.h"
 #include "machine/machine.h"
 #include "machine/special_registers.h"
+#include "order/engine.h"
 
 namespace lw::machine {
 namespace {
@@ -11,12 +13,22 @@ namespace {
 using program::kHasGuard;
 using program::kInverted;
 using program::kPolls;
+using program::kRetries;
 
 // The turn is over for want of fuel; the lanes will go on at `target`.
 [[gnu::noinline]] void out_of_fuel(const Op* target, Warp& warp) {
   warp.yield(target, TurnEnd::quantum);
 }
-[[gnu::noinline]] void polled(const Op* target, Warp& warp) { warp.yield(target, TurnEnd::polled); }
+// The lanes read again what they poll: its value was not the one they wait for.
+void tell_retry(const Op& op, Warp& warp, LaneMask lanes) {
+  if ((op.detail & kRetries) != 0 && warp.order != nullptr)
+    warp.order->poll_again(*warp.order_warp, base::OpId(static_cast<uint32_t>(op.immediate)),
+                           lanes);
+}
+[[gnu::noinline]] void polled(const Op* op, Warp& warp) {
+  tell_retry(*op, warp, warp.active);
+  warp.yield(op + op->jump, TurnEnd::polled);
+}
 
 // A block has ended and the lanes go on at `target`, all together.
 template <Mode mode>
@@ -37,13 +49,21 @@ template <Mode mode>
 void jump(const Op* op, std::byte* registers, Warp& warp) {
   if (op->detail & kPolls) [[unlikely]] {
     warp.fuel -= op->length;
-    return polled(op + op->jump, warp);
+    return polled(op, warp);
   }
   return end_block<mode>(op, op + op->jump, registers, warp);
 }
 
+// Lanes part from the others here (rule W-10).
+void note_way(Warp& warp, LaneMask lanes, const Op* target) {
+  warp.leaving = only_exits(target) ? warp.leaving | lanes : warp.leaving & ~lanes;
+}
+
 [[gnu::noinline]] const Op* split(const Op* op, LaneMask taken, Warp& warp) {
   const Op* target = op + op->jump;
+  tell_retry(*op, warp, taken);
+  note_way(warp, taken, target);
+  note_way(warp, warp.active & ~taken, op + 1);
   // The smaller position goes first, so that the others can be met on the way.
   if (target < op) {
     warp.split_off(warp.active & ~taken, op + 1);
@@ -63,7 +83,7 @@ void branch(const Op* op, std::byte* registers, Warp& warp) {
     return end_block<Mode::masked>(op, split(op, taken, warp), registers, warp);
   if (op->detail & kPolls) [[unlikely]] {
     warp.fuel -= op->length;
-    return polled(op + op->jump, warp);
+    return polled(op, warp);
   }
   return end_block<mode>(op, op + op->jump, registers, warp);
 }
@@ -88,6 +108,7 @@ const Op* select(const Op& op, Warp& warp) {
     }
     left &= ~same;
     target = first + table[entry];
+    if (same != warp.active) note_way(warp, same, target);
     if (left != 0) warp.split_off(same, target);
   }
   warp.fuel -= op.length;

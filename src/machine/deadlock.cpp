@@ -6,6 +6,7 @@
 
 #include "machine/machine.h"
 #include "machine/sync_hooks.h"
+#include "order/engine.h"
 
 namespace lw::machine {
 namespace {
@@ -39,6 +40,18 @@ Fault describe_deadlock(const Machine& machine) {
   }
   fault.text = fmt::format("nothing can run: {} groups of threads wait", fault.waiting.size());
   return fault;
+}
+
+void tell_blocked(const Machine& machine, order::Engine& engine) {
+  for (const Cta* cta : machine.resident()) {
+    for (const Warp& warp : cta->warps) {
+      for (const Group& group : warp.parked) {
+        if (group.wait.kind != Wait::Kind::mbarrier) continue;
+        const order::Mbarrier object{cta->id, static_cast<uint32_t>(group.wait.object)};
+        engine.mbarrier_blocked(*warp.order_warp, group.wait.instruction, group.lanes, object);
+      }
+    }
+  }
 }
 
 }  // namespace lw::machine

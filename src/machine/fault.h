@@ -3,6 +3,7 @@
 // report turns ids into lines and names.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,8 @@ struct Fault {
   base::WarpId warp;
   base::LaneMask lanes = 0;  // that did it
   base::LaneId lane;         // the first of them
+  // The state of this barrier, and not the thread alone, makes it an error.
+  std::optional<base::BarrierId> barrier;
   bool has_address = false;
   uint64_t address = 0;  // as the instruction had it
   uint32_t size_bytes = 0;

@@ -65,6 +65,10 @@ void Machine::step() {
 
 void Machine::turn(Warp& warp, uint32_t quantum) {
   last_turn_ = warp.run_turn(quantum, steps_);
+  if (last_turn_ != TurnEnd::polled)
+    livelock_.progress();
+  else if (livelock_.round(*this, warp))
+    end_livelock();
   if (!warp.can_run()) warp.cta->clear_ready(warp.id);
   if (last_turn_ != TurnEnd::exited) return;
   Cta& cta = *warp.cta;
@@ -86,7 +90,20 @@ AsyncOperation& Machine::start(std::unique_ptr<AsyncOperation> operation, Warp& 
   return *pending_.back();
 }
 
+// Whoever is kept back by the policy may be what the others poll for.
+void Machine::end_livelock() {
+  livelock_.progress();
+  if (policy_->stuck(*this)) return;
+  const bool can_advance = std::ranges::any_of(
+      pending_, [](const AsyncOperation* operation) { return operation->can_advance(); });
+  if (can_advance) return;
+  if (order_) tell_blocked(*this, *order_);
+  if (order_) tell_polling(*this, *order_);
+  fail(describe_livelock(*this));
+}
+
 void Machine::perform(AsyncOperation& operation) {
+  livelock_.progress();
   if (operation.next_ == Milestone::read) {
     operation.perform_read(*this);
     operation.next_ = Milestone::write;
@@ -104,8 +121,8 @@ void Machine::perform(AsyncOperation& operation) {
   close_if_done(*issuer);
 }
 
-void Machine::release(uint64_t hold) {
-  for (Cta* cta : resident_) cta->wake(Wait::Kind::hold, hold);
+void Machine::release(base::CtaId id, base::WarpId warp, base::OpId instruction) {
+  if (Cta* const holder = cta(id)) holder->warp(warp).wake(Wait::Kind::hold, instruction.value);
 }
 
 uint64_t Machine::virtual_time() {
@@ -149,7 +166,10 @@ void Machine::lanes_exited(Warp& warp, base::LaneMask lanes) {
   release_barriers_after_exit(warp);
 }
 
-void Machine::report_deadlock() { fail(describe_deadlock(*this)); }
+void Machine::report_deadlock() {
+  if (order_) tell_blocked(*this, *order_);
+  fail(describe_deadlock(*this));
+}
 
 void Machine::check_budget() {
   using Kind = NotAnalysed::Kind;

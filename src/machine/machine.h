@@ -30,6 +30,7 @@
 #include "machine/cta.h"
 #include "machine/fault.h"
 #include "machine/launch.h"
+#include "machine/livelock.h"
 #include "machine/memory.h"
 #include "machine/modules.h"
 #include "machine/open_cta.h"
@@ -78,6 +79,7 @@ class Machine {
   Machine& operator=(const Machine&) = delete;
 
   Memory& memory() { return memory_; }
+  const Memory& memory() const { return memory_; }
   // The module must outlive the machine.
   ModuleId load(const ptx::Module& module) { return modules_.load(module, memory_); }
   // The block of parameters that a kernel takes, to lay out LaunchRequest::parameters.
@@ -101,8 +103,8 @@ class Machine {
   std::span<AsyncOperation* const> pending() const { return pending_; }  // in order of issue
   Cta* cta(base::CtaId id) const;  // null unless it is resident
   bool any_ready() const { return ready_ctas_ > 0; }
-  // Wakes the groups that `Policy::reach` held under this number (Wait::object).
-  void release(uint64_t hold);
+  // Wakes the groups of the warp that `Policy::reach` held at this instruction.
+  void release(base::CtaId cta, base::WarpId warp, base::OpId instruction);
   uint64_t steps() const { return steps_; }  // PTX instructions executed so far
   TurnEnd last_turn() const { return last_turn_; }
 
@@ -150,6 +152,7 @@ class Machine {
   bool can_go_on() const;
   void check_budget();
   void report_deadlock();
+  void end_livelock();
   std::shared_ptr<const program::Program> decode(const LaunchRequest& request,
                                                  std::span<const base::OpId> watched);
 
@@ -166,6 +169,7 @@ class Machine {
   std::vector<AsyncOperation*> pending_;
   order::Engine* order_ = nullptr;
   ComeBack come_back_;
+  Livelock livelock_;
   Policy* policy_ = nullptr;
   RunResult result_;
   bool ended_ = false;

@@ -39,6 +39,11 @@ enum class BarrierFault : uint8_t {
   reduction_mixed,     // `.red` beside `.sync` or `.arrive` on one live barrier
 };
 std::string_view barrier_fault_text(BarrierFault fault);
+// Whatever the state of the barrier.
+constexpr bool is_alone_wrong(BarrierFault fault) {
+  return fault == BarrierFault::count_zero || fault == BarrierFault::count_not_in_warps ||
+         fault == BarrierFault::count_above_cta;
+}
 
 struct BarrierArrival {
   base::WarpId warp;

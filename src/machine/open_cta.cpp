@@ -68,6 +68,7 @@ void open_warp(CtaHolder& holder, uint32_t index) {
   warp.live = lanes_of_warp(cta.launch->request.block.count(), index);
   warp.order = cta.machine->order();
   if (warp.order) warp.order_warp = &warp.order->warp(cta.id, warp.id);
+  warp.awaited = warp.live;
   warp.parked.push_back({warp.live, program.ops.data(), {}});
   cta.live_lanes.push_back(warp.live);
   std::byte* first = holder.registers.data();

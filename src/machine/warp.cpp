@@ -106,6 +106,7 @@ bool Warp::wake(Wait::Kind kind, uint64_t object) {
 void Warp::exit_lanes() {
   LaneMask lanes = active;
   live &= ~lanes;
+  awaited &= ~(lanes & leaving);
   active = 0;
   stopped = true;
   cta->live_lanes[id.value] = live;
@@ -139,9 +140,10 @@ bool Warp::require_aligned(const Op& op) {
 }
 
 void Warp::fail(const Op& op, FaultKind kind, std::string text, LaneMask lanes,
-                diagnose::RuleId rule) {
+                diagnose::RuleId rule, std::optional<base::BarrierId> barrier) {
   Fault fault;
   fault.rule = rule;
+  fault.barrier = barrier;
   fault.kind = kind;
   fault.instruction = op.instruction;
   fault.cta = cta->id;

@@ -54,9 +54,11 @@ enum class TurnEnd : uint8_t {
 class Warp {
  public:
   // Touched by every handler.
-  LaneMask active = 0;          // the lanes that run now
-  LaneMask live = 0;            // have not exited
-  int64_t fuel = 0;             // PTX instructions left in this turn
+  LaneMask active = 0;   // the lanes that run now
+  LaneMask live = 0;     // have not exited
+  LaneMask awaited = 0;  // live, or gone although a meeting that names them may still count on them
+  LaneMask leaving = 0;  // their last branch led straight to an exit
+  int64_t fuel = 0;      // PTX instructions left in this turn
   const Op* join_at = nullptr;  // the smallest Op that a runnable parked group stands at
   std::byte* registers = nullptr;
   order::Engine* order = nullptr;     // null: run without checks
@@ -136,7 +138,8 @@ class Warp {
   // A fault of the running lanes: ends the run. The handler returns without running another Op (or,
   // in a `plain` body, just returns).
   void fail(const Op& op, FaultKind kind, std::string text, LaneMask lanes = 0,
-            diagnose::RuleId rule = diagnose::RuleId::kNone);
+            diagnose::RuleId rule = diagnose::RuleId::kNone,
+            std::optional<base::BarrierId> barrier = {});
   void fail_at(const Op& op, FaultKind kind, std::string text, LaneMask lanes, uint64_t address,
                uint32_t size_bytes, diagnose::RuleId rule = diagnose::RuleId::kNone);
   void not_analysed(const Op& op, std::string reason);

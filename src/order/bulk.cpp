@@ -49,6 +49,32 @@ ObjectId touch_ranges(Core& core, Warp& warp, const Deed& deed, LaneId lane,
   return id;
 }
 
+void remember_source(WarpAsync& async, UnreadSource source) {
+  for (UnreadSource& one : async.unread) {
+    if (one.lane != source.lane || one.op != source.op) continue;
+    one = source;
+    return;
+  }
+  async.unread.push_back(source);
+}
+
+}  // namespace
+
+void check_exit(Core& core, const Warp& warp, LaneMask lanes) {
+  if (!warp.async) return;
+  for (const UnreadSource& source : warp.async->unread) {
+    if ((lanes >> source.lane & 1) == 0) continue;
+    if (!core.options.strict) {
+      core.findings.relied_on_practice(RuleId::kTM16);
+      continue;
+    }
+    Party party = party_of(warp, source.op, 1u << source.lane, source.stamp);
+    party.agent = Agent::kBulkStore;
+    core.findings.error(
+        {RuleId::kTM16, party, Space::kShared, source.address, 0, core.accesses(), true});
+  }
+}
+
 AsyncId Engine::bulk_load(Warp& warp, OpId op, LaneId lane, Mbarrier signal,
                           std::span<const AsyncAccess> accesses) {
   core_->collect_if_due();
@@ -60,6 +86,8 @@ AsyncId Engine::bulk_load(Warp& warp, OpId op, LaneId lane, Mbarrier signal,
   if (MbarrierState* state = find_object(*core_, warp, op, bit, signal)) {
     use_object(*core_, *state, warp, op, bit);
     check_forced(*core_, *state, warp, op, bit);
+    pending.phase = state->phase;
+    core_->findings.saw_arrival(true);
   }
   for (const AsyncAccess& access : accesses) {
     const Deed deed = deed_of(op, Agent::kBulkLoad, access);
@@ -72,11 +100,15 @@ AsyncId Engine::bulk_load(Warp& warp, OpId op, LaneId lane, Mbarrier signal,
 
 void Engine::bulk_complete(AsyncId load) {
   Pending& pending = core_->pending.at(load.value);
-  const auto at = core_->ctas[pending.signal.cta.value]->mbarriers.find(pending.signal.offset);
-  if (at == core_->ctas[pending.signal.cta.value]->mbarriers.end()) return;  // reported at issue
-  at->second.last_copy = pending.event;
-  at->second.finished.push_back(load.value);
-  at->second.issues.push_back(std::move(pending.issue));
+  Cta& cta = *core_->ctas[pending.signal.cta.value];
+  const auto at = cta.mbarriers.find(pending.signal.offset);
+  if (at == cta.mbarriers.end()) return;  // reported at issue
+  MbarrierState& state = at->second;
+  check_landing(*core_, cta, state, pending);
+  state.ever_had_bytes = true;
+  state.last_copy = pending.event;
+  state.finished.push_back(load.value);
+  state.issues.push_back(std::move(pending.issue));
 }
 
 void Engine::bulk_store(Warp& warp, OpId op, LaneId lane, std::span<const AsyncAccess> accesses) {
@@ -88,6 +120,8 @@ void Engine::bulk_store(Warp& warp, OpId op, LaneId lane, std::span<const AsyncA
     const AsyncMilestone& milestone = access.kind == Kind::kRead ? async.read : async.written;
     touch_ranges(*core_, warp, deed_of(op, Agent::kBulkStore, access), lane, access,
                  milestone.component, stamp);
+    if (access.kind == Kind::kRead && access.space == Space::kShared && !access.ranges.empty())
+      remember_source(async, {lane.value, stamp, op, access.ranges.front().base});
   }
 }
 
@@ -101,6 +135,9 @@ void Engine::bulk_wait(Warp& warp, LaneMask lanes, uint32_t newest_left, bool re
     async.read.done[lane] = std::max(async.read.done[lane], number);
     if (!reads_only) async.written.done[lane] = std::max(async.written.done[lane], number);
   }
+  std::erase_if(async.unread, [&](const UnreadSource& source) {
+    return source.stamp <= async.read.done[static_cast<size_t>(source.lane)];
+  });
   async.bulk.forget(async.written.done);
   warp.since_control |= lanes;
 }

@@ -54,7 +54,6 @@ void report(const Doing& doing, ObjectId id, const Cells& cells, const Stretch& 
   race.later = party_of(doing.core.objects[doing.id], stretch.later);
   race.address = cells.address(stretch.begin);
   race.bytes = static_cast<uint32_t>(stretch.end - stretch.begin) << cells.shift;
-  race.after_unforced = doing.core.findings.any_unforced();
   if (doing.core.values != nullptr) race.later.execution = doing.core.values->execution();
   if (doing.core.story)
     doing.core.story->tell(doing, id, race, doing.core.findings.facts().stories);
@@ -126,9 +125,14 @@ CellMask check_cells(const Doing& doing, ObjectId id, Pair& pair, const Cells& c
     // say).
     if (verdict.rule == RuleId::kMB8 && !doing.core.findings.any_relaxed_arrival())
       verdict.rule = RuleId::kMB7;
+    // And without mbarriers it is a flag.
+    const bool by_mbarrier = verdict.rule == RuleId::kMB7 || verdict.rule == RuleId::kMB11;
+    if (by_mbarrier && !doing.core.findings.any_arrival()) verdict.rule = RuleId::kM12;
     if (verdict.tier == Tier::kRace && same_value(doing, earlier, cells, cell)) {
       verdict = {Tier::kNote, RuleId::kM22};
     }
+    if (path.path == Path::kControl && is_classic_last_block(doing, earlier, x, y))
+      verdict = {Tier::kNote, RuleId::kF15};
     stretches.add(cell, verdict, path.path, x, y);
     if (verdict.tier == Tier::kRace) raced |= 1u << cell;
   }
@@ -154,7 +158,8 @@ void report_special(const Doing& doing, ObjectId earlier, const Cells& cells) {
   const uint64_t first = cells.address(__builtin_ctz(cells.mask));
   const Party party = party_of(later, doing.lanes_at(first));
   if (earlier == kMbarrier) {
-    doing.core.findings.error({RuleId::kMB33, party, doing.space, first, 0});
+    const bool is_live = is_surely_live(doing.warp, doing.lanes_at(first), first);
+    doing.core.findings.error({RuleId::kMB33, party, doing.space, first, 0, doing.serial, is_live});
   } else if (later.kind != Kind::kWrite) {
     const uint64_t bytes = static_cast<uint64_t>(__builtin_popcount(cells.mask)) << cells.shift;
     doing.core.findings.unwritten({party, doing.space, first, bytes});

@@ -57,6 +57,14 @@ struct Cells {
   uint64_t address(int cell) const { return base + (static_cast<uint64_t>(cell) << shift); }
 };
 
+// Do the lanes know that an mbarrier object has come to life at this address (settled.cpp)?
+bool is_surely_live(const Warp& warp, LaneMask lanes, uint64_t address);
+
+// The write went behind its own thread's fence and a barrier into a release that does not cover it
+// (last_block.cpp).
+void remember_fence(Core& core, const ControlEvent& fence, const Warp& warp);
+bool is_classic_last_block(const Doing& doing, const Object& earlier, LaneMask x, LaneMask y);
+
 // Compares with one earlier object; returns the cells that raced (tier R). Everything to be
 // reported is.
 CellMask check_pair(const Doing& doing, ObjectId earlier, const Cells& cells);

@@ -107,7 +107,15 @@ void Core::report_race(const Race& race, uint64_t serial) {
     return findings.relied_on_practice(race.rule);
   }
   if (options.sink != nullptr) options.sink->race(race);
-  findings.race(race, serial);
+  if (!findings.knows(race)) {
+    Race fresh = race;
+    fresh.serial = serial;
+    fresh.after_race = raced.lead_to(*this, fresh);
+    findings.race(fresh, serial);
+  } else {
+    findings.race(race, serial);
+  }
+  if (race.tier != Tier::kNote) raced.add(race, serial);
 }
 
 WarpAsync& Core::async_of(Warp& warp) {

@@ -13,6 +13,7 @@
 #include "order/findings.h"
 #include "order/lanes.h"
 #include "order/publish.h"
+#include "order/raced_values.h"
 #include "order/shadow.h"
 #include "order/shape.h"
 #include "order/story.h"
@@ -38,23 +39,43 @@ struct NamedBarrier {
   std::vector<Contribution> parts;  // of the present generation
   std::vector<Arrival> arrivals;    // the same
   std::vector<Arrival> previous;    // of the generation before
+  uint64_t completed_at = 0;        // accesses of the run when that one was complete
+  uint64_t first_completed_at = 0;  // and the first of all
+};
+
+// What is asked of a phase that is complete (mbarrier_forced.cpp).
+struct CompletedPhase {
+  uint32_t number = 0;  // counts from 1; 0: there was none
+  Component component = 0;
+  std::vector<ControlEvent> arrived;
+  bool had_bytes = false;
+  ControlEvent last_copy;
+  uint64_t at = 0;  // accesses of the run until then
 };
 
 // One life of an mbarrier object, from init to inval.
 struct MbarrierState {
+  struct Wait {
+    ControlEvent event;
+    uint64_t at = 0;  // accesses of the run until then
+  };
+
   uint32_t offset = 0;
   Component component = 0;
   uint32_t phase = 0;  // completed ones
   uint32_t last_bytes =
       0;  // the last phase in which a copy finished; its milestone is (component, it)
-  bool phase_had_bytes = false;        // the present phase: bytes or asynchronous arrivals came
-  bool previous_had_bytes = false;     // the phase before it
+  bool phase_had_bytes = false;  // the present phase: bytes or asynchronous arrivals came
+  bool ever_had_bytes = false;
+  bool in_doubt = false;  // D-2 has failed: nobody knows in which phase who arrives
+  uint64_t first_completed_at = 0;
+  CompletedPhase last;                 // the phase before the present one
+  CompletedPhase before;               // and the one before that
   std::vector<Contribution> arrivals;  // of the present phase
   std::vector<Contribution> issues;    // C of the issuers whose copies finished in it
   std::vector<ControlEvent> arrived;   // the same arrivals as events
-  std::vector<ControlEvent> previous;  // arrivals of the phase before
   std::vector<ControlEvent> expected;  // expect_tx of the present phase
-  std::vector<ControlEvent> waited;    // waits credited since the last completion
+  std::vector<Wait> waited;            // waits credited since the last completion
   std::vector<uint32_t> finished;      // copies whose bytes came in the present phase
   BundleRef done;                      // what the phase before the present one brings
   ControlEvent last_copy;              // that finished here, by its issue
@@ -70,6 +91,7 @@ struct Pending {
   Contribution issue;   // C of the issuer
   Contribution copies;  // of an arrival of cp.async: the copies it stands for
   ControlEvent event;   // its issue
+  uint32_t phase = 0;   // of the object then
 };
 
 // Columns that a CTA got, and the object of the dealloc that gave them back (0: none yet).
@@ -90,6 +112,7 @@ struct Cta {
   std::vector<std::unique_ptr<Warp>> warps;
   std::array<NamedBarrier, 16> barriers;
   std::unordered_map<uint32_t, MbarrierState> mbarriers;
+  std::map<uint32_t, ControlEvent> ended_mbarriers;  // by offset: the inval
   LearnMemo learn_memo;
   std::vector<TensorAllocation> tensor;  // oldest first
   std::vector<Component> tensor_parts;   // first component of each warp that uses it (tensor.h)
@@ -103,6 +126,7 @@ struct Core {
   Objects objects;
   Shadow shadow{objects};
   Findings findings;
+  RacedValues raced;
   std::vector<std::unique_ptr<Cta>> ctas;  // by id; null when not running
   std::vector<uint32_t> grid_of_cta;       // by id
   struct Grid {
@@ -117,7 +141,9 @@ struct Core {
   std::vector<Region> buffers;              // ascending
   size_t last_buffer = 0;
   std::unordered_map<uint32_t, Pending> pending;
-  std::map<std::pair<uint32_t, uint64_t>, Word> words;  // by owner (kNoCta: global) and address
+  // Fences that can release to other CTAs, by CTA and warp (last_block.cpp).
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<ControlEvent>> wide_fences;
+  std::map<WordKey, Word> words;  // by owner (kNoCta: global) and address
   uint32_t next_async = 1;
   std::unique_ptr<StoryLog> story;  // in a run with watches
   size_t collect_at;
@@ -168,6 +194,7 @@ struct Core {
   // The simplest that fits.
   Shape shape_of(Warp& warp, OpId op, const EachShape& each, const Row& row);
   void report_race(const Race& race, uint64_t serial);
+  uint64_t accesses() const { return findings.facts().accesses; }  // of the run until now
   bool grid_is_over(const Cta& cta, uint32_t earlier_cta) const;
   bool is_early(uint32_t grid, uint32_t earlier_grid) const;
   // Does somebody who is known by this clock of a CTA of `grid` know that the grid of `earlier_cta`
@@ -179,7 +206,7 @@ struct Core {
   void collect();
   Warp& warp_of(uint32_t cta, uint16_t warp) { return *ctas[cta]->warps[warp]; }
   WarpAsync& async_of(Warp& warp);
-  static std::pair<uint32_t, uint64_t> word_key(Space space, uint32_t cta, uint64_t address) {
+  static WordKey word_key(Space space, uint32_t cta, uint64_t address) {
     return {space == Space::kShared ? cta : kNoCta, address};
   }
   void log_sync(const Warp& warp, SyncStep::Kind kind, OpId op, LaneMask lanes, uint32_t object,

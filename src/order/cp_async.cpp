@@ -82,6 +82,8 @@ AsyncId Engine::cp_async_arrive(Warp& warp, OpId op, LaneMask lanes, Mbarrier ob
   Pending& pending = core_->pending[id.value];
   pending.signal = object;
   pending.event = {warp.index, lanes, warp.count, op};
+  pending.phase = state->phase;
+  core_->findings.saw_arrival(true);
   // The copies so far, of these lanes and of those that have issued none; later ones count higher.
   Contribution::OwnAsync copies{async.copied.component, {}, kNotAsync};
   for (int lane = 0; lane < kWarpSize; ++lane) {
@@ -101,11 +103,18 @@ void Engine::async_arrive(AsyncId arrival) {
   const auto at = core_->pending.find(arrival.value);
   if (at == core_->pending.end()) return;  // its object was missing, which is reported
   Pending& pending = at->second;
+<<<<<<< HEAD
   auto& objects = core_->ctas[pending.signal.cta.value]->mbarriers;
   const auto object = objects.find(pending.signal.offset);
   if (object == objects.end()) return;  // its life ended before, which the machine reports (E-8)
   MbarrierState& state = object->second;
   state.phase_had_bytes = true;
+=======
+  Cta& cta = *core_->ctas[pending.signal.cta.value];
+  MbarrierState& state = cta.mbarriers[pending.signal.offset];
+  check_landing(*core_, cta, state, pending);
+  state.phase_had_bytes = state.ever_had_bytes = true;
+>>>>>>> verdict
   state.arrived.push_back(pending.event);
   state.last_copy = pending.event;
   state.arrivals.push_back(std::move(pending.issue));

@@ -14,7 +14,11 @@ void Engine::fence_mbarrier_init(Warp& warp, LaneMask lanes) {
   warp.since_control |= lanes;
 }
 
-const Facts& Engine::finish() { return core_->findings.facts(); }
+const Facts& Engine::finish() {
+  for (auto& [key, word] : core_->words) settle_polls(*core_, word, key);
+  core_->findings.settle();
+  return core_->findings.facts();
+}
 
 const Facts& Engine::facts() const { return core_->findings.facts(); }
 

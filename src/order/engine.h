@@ -20,6 +20,7 @@
 //   const Facts& facts = engine.finish();
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -102,6 +103,8 @@ class Engine final {
   void mbarrier_complete(Mbarrier object);
   void mbarrier_wait(Warp& warp, OpId op, LaneMask lanes, Mbarrier object, Strength strength,
                      Scope scope);
+  // The run ends while lanes still wait for the present phase.
+  void mbarrier_blocked(Warp& warp, OpId op, LaneMask lanes, Mbarrier object);
   // `mbarrier.complete_tx` as an instruction: counts, no memory order (MB-16).
   void mbarrier_complete_tx(Warp& warp, OpId op, LaneMask lanes, Mbarrier object);
 
@@ -126,6 +129,11 @@ class Engine final {
   void bulk_commit(Warp& warp, LaneMask lanes);
   // cp.async.bulk.wait_group: reads only (`.read`, TM-10) or writes too (TM-11).
   void bulk_wait(Warp& warp, LaneMask lanes, uint32_t newest_left, bool reads_only);
+
+  // Lanes whose read by `op` (Access::poll) did not give what they wait for: they read again.
+  void poll_again(Warp& warp, OpId op, LaneMask lanes);
+  // The run ends while they go around for ever.
+  void poll_blocked(Warp& warp, OpId op, LaneMask lanes);
 
   // Tensor memory (rule book 12). Columns are those of the SM: what alloc gave, as it stands in an
   // address. `lanes`: those that execute the instruction, all that are left of the warp; such
@@ -162,7 +170,18 @@ class Engine final {
   void fence(Warp& warp, OpId op, LaneMask lanes, FenceKind kind, Scope scope);
   void fence_mbarrier_init(Warp& warp, LaneMask lanes);
 
-  // Ends the run: the tests that need its end (D-3), then everything found.
+  // Does the state that the lanes find now depend on the schedule: that of mbarrier objects in this
+  // part of their CTA's shared memory (or only whether they are alive), that of a named barrier?
+  // The uses of it that they do not know of, if so (settled.cpp).
+  enum class Asks : uint8_t { life, state };
+  std::vector<Unforced> unsettled(const Warp& warp, OpId op, LaneMask lanes, Range shared,
+                                  Asks asks) const;
+  std::vector<Unforced> unsettled(const Warp& warp, OpId op, LaneMask lanes,
+                                  BarrierId barrier) const;
+  // May a value that raced have led the lanes to where they are (D-1)?
+  bool comes_after_race(const Warp& warp, LaneMask lanes) const;
+
+  // Ends the run: everything found.
   const Facts& finish();
   const Facts& facts() const;
   uint64_t memory_bytes() const;  // held by shadow and objects now, the bulk of it

@@ -75,7 +75,9 @@ struct Race {
   Party later;
   uint64_t address = 0;         // of the first racing byte; in tensor memory see TensorCell
   uint32_t bytes = 0;           // racing bytes from there in the first instance
-  bool after_unforced = false;  // an earlier match was not forced: holds in this matching only
+  uint64_t serial = 0;          // of the later access among all of the run
+  bool after_unforced = false;  // a match that was not forced may have led here
+  bool after_race = false;      // a value that raced may have led here (D-1)
 };
 
 // Receives each racing stretch as it is found, ungrouped; for tests and for the replay.
@@ -113,6 +115,8 @@ struct Story {
   std::vector<SyncStep>
       acquired;               // what the later party acquired after `common`, before its access
   std::vector<Party> others;  // other accesses to the bytes that race with the later one too
+  // Of lanes of one warp that race: a later access of another warp that races with one of them.
+  std::optional<Party> other_warp;
 };
 
 struct Interval {
@@ -132,7 +136,7 @@ struct RaceGroup {
 
 // A condition under which one run speaks for all schedules, and does not hold here.
 struct Unforced {
-  RuleId rule = RuleId::kNone;  // D-2, D-3, D-3b, D-3c, D-4, D-5
+  RuleId rule = RuleId::kNone;  // D-2, D-3, D-3b, D-3c, D-4, D-5, D-6
   CtaId cta;
   bool named_barrier = false;
   uint32_t object = 0;  // barrier id, offset of the mbarrier, or low bits of the word's address
@@ -140,6 +144,16 @@ struct Unforced {
   Party first;   // what had to come before
   Party second;  // and may come too early
   uint64_t count = 0;
+  uint64_t since = 0;  // another matching leaves all as it is before this access of the run
+  // D-6: it is not known that the reader waits for this write; a run that holds the write back
+  // until the reader has polled may prove it.
+  bool awaited = false;
+};
+
+// A poll that passed, and the one write that it did not know of.
+struct Awaited {
+  Party poll;
+  Party write;
 };
 
 // A plain error that only the shadow can see: access to a live mbarrier (MB-33).
@@ -149,6 +163,8 @@ struct PlainError {
   Space space = Space::kShared;
   uint64_t address = 0;
   uint64_t count = 0;
+  uint64_t serial = 0;           // of its first instance, as in Race
+  bool in_all_schedules = true;  // what makes it an error is there whatever the order
 };
 
 // A read of bytes that nobody wrote (E-20).
@@ -169,6 +185,8 @@ struct NotModelled {
 struct Facts {
   std::vector<RaceGroup> races;  // in the order of their first instance
   std::vector<Unforced> unforced;
+  std::vector<Awaited> awaited;   // all instances of facts that are `awaited`
+  bool polls_other_ctas = false;  // which must run beside the reader then
   std::vector<PlainError> errors;
   std::vector<Unwritten> unwritten;
   std::vector<NotModelled> not_modelled;

@@ -1,6 +1,7 @@
 #include "order/findings.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace lw::order {
 namespace {
@@ -40,12 +41,10 @@ Entry& entry_of(std::map<Key, size_t>& index, std::vector<Entry>& entries, const
 }  // namespace
 
 void Findings::race(const Race& race, uint64_t serial) {
-  const RaceKey key{
-      race.earlier.op.value, race.later.op.value, race.space, race.rule, race.tier, race.path};
   RaceGroup fresh;
   fresh.first = race;
   facts_.names_instructions = true;
-  RaceGroup& group = entry_of(race_index_, facts_.races, key, fresh);
+  RaceGroup& group = entry_of(race_index_, facts_.races, key_of(race), fresh);
   group.bytes += race.bytes;
   race_serial_.resize(facts_.races.size());
   uint64_t& last = race_serial_[static_cast<size_t>(&group - facts_.races.data())];
@@ -60,7 +59,10 @@ void Findings::race(const Race& race, uint64_t serial) {
 void Findings::unforced(const Unforced& fact) {
   const PlaceKey key{fact.rule, fact.object + (fact.named_barrier ? 1u << 31 : 0),
                      fact.first.op.value, fact.second.op.value};
-  ++entry_of(unforced_index_, facts_.unforced, key, fact).count;
+  Unforced& entry = entry_of(unforced_index_, facts_.unforced, key, fact);
+  entry.since = std::min(entry.since, fact.since);
+  entry.awaited &= fact.awaited;
+  ++entry.count;
 }
 
 void Findings::error(const PlainError& fact) {
@@ -78,6 +80,15 @@ void Findings::unwritten(const Unwritten& fact) {
 void Findings::not_modelled(OpId op, RuleId rule) {
   ++entry_of(not_modelled_index_, facts_.not_modelled, {rule, op.value}, NotModelled{op, rule, 0})
         .count;
+}
+
+void Findings::settle() {
+  uint64_t since = std::numeric_limits<uint64_t>::max();
+  for (const Unforced& fact : facts_.unforced) since = std::min(since, fact.since);
+  for (RaceGroup& group : facts_.races) group.first.after_unforced = group.first.serial >= since;
+  const bool raced = std::any_of(facts_.races.begin(), facts_.races.end(),
+                                 [](const auto& group) { return group.first.tier != Tier::kNote; });
+  for (PlainError& error : facts_.errors) error.in_all_schedules &= !raced && error.serial < since;
 }
 
 }  // namespace lw::order

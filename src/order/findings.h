@@ -12,6 +12,7 @@ class Findings {
  public:
   // A racing stretch of one access, the `serial`-th of the run, against one earlier one.
   void race(const Race& race, uint64_t serial);
+  bool knows(const Race& race) const { return race_index_.contains(key_of(race)); }
   void unforced(const Unforced& fact);
   void error(const PlainError& fact);
   void unwritten(const Unwritten& fact);
@@ -19,18 +20,28 @@ class Findings {
   void relied_on_practice(RuleId rule) { facts_.practice.insert(rule); }
 
   // Some arrival released nothing: what is known in C only may be known through it (MB-8).
-  void saw_relaxed_arrival() { relaxed_arrival_ = true; }
+  void saw_arrival(bool releases) {
+    arrival_ = true;
+    relaxed_arrival_ |= !releases;
+  }
+  bool any_arrival() const { return arrival_; }
   bool any_relaxed_arrival() const { return relaxed_arrival_; }
 
-  bool any_unforced() const { return !facts_.unforced.empty(); }
+  // At the end: which findings another matching, or a race before them, may have led to.
+  void settle();
   Facts& facts() { return facts_; }
   const Facts& facts() const { return facts_; }
 
  private:
   using RaceKey = std::tuple<uint32_t, uint32_t, Space, RuleId, Tier, Path>;
+  static RaceKey key_of(const Race& race) {
+    return {
+        race.earlier.op.value, race.later.op.value, race.space, race.rule, race.tier, race.path};
+  }
   using PlaceKey = std::tuple<RuleId, uint32_t, uint32_t, uint32_t>;
 
   Facts facts_;
+  bool arrival_ = false;
   bool relaxed_arrival_ = false;
   std::map<RaceKey, size_t> race_index_;
   std::vector<uint64_t> race_serial_;  // of each group: the last access that added to it

@@ -12,7 +12,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "order/core.h"
+#include "order/mbarrier.h"
 
 namespace lw::order {
 
@@ -146,6 +146,9 @@ void Engine::end_cta(CtaId id) {
 
 Warp& Engine::warp(CtaId cta, WarpId warp) { return core_->warp_of(cta.value, warp.value); }
 
-void Engine::exit_lanes(Warp& warp, LaneMask lanes) { warp.exit(lanes); }
+void Engine::exit_lanes(Warp& warp, LaneMask lanes) {
+  check_exit(*core_, warp, lanes);
+  warp.exit(lanes);
+}
 
 }  // namespace lw::order

@@ -25,7 +25,7 @@ RuleId proxy_rule(const Object& earlier, const Object& later, Space space) {
 }
 
 RuleId lanes_rule(const Object& earlier, const Object& later, Path path) {
-  if (earlier.cta != later.cta) return RuleId::kM4;
+  if (earlier.cta != later.cta) return path == Path::kNone ? RuleId::kM4 : RuleId::kM12;
   if (earlier.warp == later.warp) {
     if (earlier.agent == Agent::kMatrixRows || later.agent == Agent::kMatrixRows)
       return RuleId::kW4;

@@ -20,7 +20,6 @@ namespace lw::order {
 namespace {
 
 constexpr ViewSet kNotAsync = view_bit(View::kCausality) | kExecutionAndControl;
-constexpr uint64_t kObjectBytes = 8;
 
 bool acquires(Strength strength) {
   return strength == Strength::kAcquire || strength == Strength::kAcqRel;
@@ -47,7 +46,7 @@ void write_bytes(Core& core, Warp& warp, OpId op, LaneMask lane, uint32_t offset
 }
 
 void mark_bytes(Core& core, Cta& cta, uint32_t offset, ObjectId id) {
-  for (uint64_t at = offset; at < offset + kObjectBytes; at += 4) {
+  for (uint64_t at = offset; at < offset + kMbarrierBytes; at += 4) {
     Block& block = *cta.shared.at(at);
     if (!core.shadow.is_split(block)) {
       core.shadow.set_writer(block, 1u << (at >> kCoarse & 31), id);
@@ -71,6 +70,21 @@ void keep_cumulative(Cta& cta, MbarrierState& state) {
   }
   state.component = cta.components++;
   state.last_bytes = 0;
+}
+
+// The present phase becomes the last one.
+void complete_phase(MbarrierState& state, uint64_t now) {
+  std::swap(state.before, state.last);
+  CompletedPhase& last = state.last;
+  last.number = state.phase;
+  last.component = state.component;
+  std::swap(last.arrived, state.arrived);
+  state.arrived.clear();
+  last.had_bytes = state.phase_had_bytes || !state.finished.empty();
+  last.last_copy = state.last_copy;
+  last.at = now;
+  if (state.phase == 1) state.first_completed_at = now;
+  state.phase_had_bytes = false;
 }
 
 // The copies that finished in this phase are known with it.
@@ -107,7 +121,7 @@ void check_end(Core& core, const MbarrierState& state, Warp& warp, OpId op, Lane
   race.later = party_of(warp, op, lane, warp.count);
   race.later.kind = Kind::kWrite;
   race.address = state.offset;
-  race.bytes = kObjectBytes;
+  race.bytes = kMbarrierBytes;
   if (knows_event(warp, lane, use, View::kControl)) {
     const bool execution = knows_event(warp, lane, use, View::kExecution);
     race.path = execution ? Path::kExecution : Path::kControl;
@@ -115,9 +129,19 @@ void check_end(Core& core, const MbarrierState& state, Warp& warp, OpId op, Lane
     return core.report_race(race, ++core.findings.facts().accesses);
   }
   core.report_race(race, ++core.findings.facts().accesses);
-  Unforced fact{RuleId::kD3c, CtaId{warp.cta->id}, false,      state.offset,
-                state.phase,  race.earlier,        race.later, 0};
-  core.findings.unforced(fact);
+  core.findings.unforced({RuleId::kD3c, CtaId{warp.cta->id}, false, state.offset, state.phase,
+                          race.earlier, race.later, 0, core.accesses() + 1});
+}
+
+// MB-5: an object that is valid is initialised.
+void check_second_init(Core& core, const Warp& warp, OpId op, LaneMask lane,
+                       const MbarrierState& state) {
+  if (!core.options.strict) return core.findings.relied_on_practice(RuleId::kMB5);
+  Party party = party_of(warp, op, lane, warp.count);
+  party.kind = Kind::kWrite;
+  const bool is_live = knows_event(warp, lane, state.init, View::kControl);
+  core.findings.error(
+      {RuleId::kMB5, party, Space::kShared, state.offset, 0, core.accesses(), is_live});
 }
 
 }  // namespace
@@ -157,7 +181,7 @@ void use_object(Core& core, MbarrierState& state, Warp& warp, OpId op, LaneMask 
     race.earlier.kind = Kind::kWrite;
     race.later = party_of(warp, op, lanes, warp.count);
     race.address = state.offset;
-    race.bytes = kObjectBytes;
+    race.bytes = kMbarrierBytes;
     core.report_race(race, ++core.findings.facts().accesses);
     state.init_known = kAllLanes;  // reported once
   }
@@ -166,9 +190,14 @@ void use_object(Core& core, MbarrierState& state, Warp& warp, OpId op, LaneMask 
 void Engine::mbarrier_init(Warp& warp, OpId op, LaneMask lane, Mbarrier object) {
   core_->collect_if_due();
   Cta& cta = *warp.cta;
-  LW_CHECK(object.cta.value == cta.id && object.offset % kObjectBytes == 0, object.offset);
-  // Over a live object: a second life without an end, which the machine reports (E-2).
-  if (cta.mbarriers.contains(object.offset)) mbarrier_inval(warp, op, lane, object);
+  LW_CHECK(object.cta.value == cta.id && object.offset % kMbarrierBytes == 0, object.offset);
+  // Over a live object: a second life without an end. The machine reports it unless nobody is in
+  // the middle of using the object (E-2), which common code does.
+  const auto live = cta.mbarriers.find(object.offset);
+  if (live != cta.mbarriers.end()) {
+    check_second_init(*core_, warp, op, lane, live->second);
+    mbarrier_inval(warp, op, lane, object);
+  }
   write_bytes(*core_, warp, op, lane, object.offset);
   mark_bytes(*core_, cta, object.offset, kMbarrier);
   MbarrierState& state = cta.mbarriers[object.offset];
@@ -186,6 +215,7 @@ void Engine::mbarrier_inval(Warp& warp, OpId op, LaneMask lane, Mbarrier object)
   use_object(*core_, *state, warp, op, lane);
   for (const ControlEvent& use : state->uses) check_end(*core_, *state, warp, op, lane, use);
   warp.cta->mbarriers.erase(object.offset);
+  warp.cta->ended_mbarriers[object.offset] = {warp.index, lane, warp.count, op};
   mark_bytes(*core_, *warp.cta, object.offset, kInitial);
   write_bytes(*core_, warp, op, lane, object.offset);
 }
@@ -201,7 +231,7 @@ void Engine::mbarrier_arrive(Warp& warp, OpId op, LaneMask lanes, Mbarrier objec
   warp.since_control |= lanes;
   core_->log_sync(warp, SyncStep::Kind::kMbarrierArrive, op, lanes, object.offset,
                   state->phase + 1);
-  if (!releases(strength)) core_->findings.saw_relaxed_arrival();
+  core_->findings.saw_arrival(releases(strength));
   const ViewSet views = releases(strength) ? kAllViews : view_bit(View::kControl);
   state->arrived.push_back({warp.index, lanes, warp.count, op});
   if (!releases(strength)) {
@@ -225,7 +255,7 @@ void Engine::mbarrier_complete_tx(Warp& warp, OpId op, LaneMask lanes, Mbarrier 
   use_object(*core_, *state, warp, op, lanes);
   check_forced(*core_, *state, warp, op, lanes);
   warp.since_control |= lanes;
-  state->phase_had_bytes = true;
+  state->phase_had_bytes = state->ever_had_bytes = true;
   state->last_copy = {warp.index, lanes, warp.count, op};
   state->issues.push_back(publish(warp, lanes, view_bit(View::kControl)));
 }
@@ -237,9 +267,8 @@ void Engine::mbarrier_complete(Mbarrier object) {
   MbarrierState& state = at->second;
   check_expected(*core_, cta, state);
   ++state.phase;
-  state.previous_had_bytes = state.phase_had_bytes || !state.finished.empty();
-  state.phase_had_bytes = false;
   keep_cumulative(cta, state);
+  complete_phase(state, core_->accesses() + 1);
   finish_copies(*core_, state);
   std::vector<Contribution>& parts = state.arrivals;
   parts.insert(parts.end(), std::make_move_iterator(state.issues.begin()),
@@ -247,9 +276,9 @@ void Engine::mbarrier_complete(Mbarrier object) {
   const Reached reached{state.component, state.phase, kNotAsync};
   state.done = join_contributions(parts, {&reached, 1});
   check_lapping(*core_, cta, state);
-  std::swap(state.previous, state.arrived);
   for (auto* list : {&state.arrivals, &state.issues}) list->clear();
-  for (auto* list : {&state.arrived, &state.expected, &state.waited}) list->clear();
+  state.expected.clear();
+  state.waited.clear();
   state.finished.clear();
 }
 
@@ -259,11 +288,17 @@ void Engine::mbarrier_wait(Warp& warp, OpId op, LaneMask lanes, Mbarrier object,
   MbarrierState* state = find_object(*core_, warp, op, lanes, object);
   if (state == nullptr) return;
   use_object(*core_, *state, warp, op, lanes);
-  state->waited.push_back({warp.index, lanes, warp.count, op});
+  check_early_wait(*core_, *state, warp, op, lanes, true);
+  state->waited.push_back({{warp.index, lanes, warp.count, op}, core_->accesses() + 1});
   warp.since_control |= lanes;
   core_->log_sync(warp, SyncStep::Kind::kMbarrierWait, op, lanes, object.offset, state->phase);
   if (state->phase == 0) return;  // "the phase before phase 0" brings nothing (MB-21)
   learn(warp, lanes, state->done, acquires(strength) ? kAllViews : kExecutionAndControl);
+}
+
+void Engine::mbarrier_blocked(Warp& warp, OpId op, LaneMask lanes, Mbarrier object) {
+  const auto at = warp.cta->mbarriers.find(object.offset);
+  if (at != warp.cta->mbarriers.end()) check_early_wait(*core_, at->second, warp, op, lanes, false);
 }
 
 }  // namespace lw::order

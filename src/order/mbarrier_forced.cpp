@@ -1,25 +1,40 @@
-// Could the phases of an mbarrier have come out otherwise (rule book 17.2)? D-2: an arrival or a
-// copy must be C-after the phase before, or it may land there. D-3: the next completion must be
-// C-after every wait on the phase before, or a slow waiter is lapped. D-3b: an expect_tx must be
-// C-before some arrival of its phase, or the phase may end before the bytes are counted.
+// Could the phases of an mbarrier have come out otherwise (rule book 17.2)?
 //
-// The first test is one comparison with the object's component; only where that fails the events
-// are compared one by one, since they may be known by another path. Bytes cannot be.
+// D-2: an arrival or a copy must be C-after the phase before, or it may land there; and a signal
+// must land in the phase in which its operation was issued. D-3: the next completion must be
+// C-after every wait on the phase before, or a slow waiter is lapped; and the wait must be C-after
+// the phase before its own, or a quick waiter takes that of two phases ago, whose parity is the
+// same. D-3b: an expect_tx must be C-before some arrival of its phase, or the phase may end before
+// the bytes are counted.
+//
+// Knowledge of a phase is one comparison with the object's component; only where that fails the
+// events are compared one by one, since they may be known by another path. Bytes cannot be. As long
+// as D-2 holds, whoever knows a phase knows the one before; once it has failed it is no news that
+// waits may be matched otherwise too.
 
 #include <algorithm>
+#include <optional>
 
 #include "order/mbarrier.h"
 
 namespace lw::order {
 namespace {
 
-bool knows_phase(const Warp& warp, LaneMask lanes, const MbarrierState& state) {
+bool has_reached(const Warp& warp, LaneMask lanes, const CompletedPhase& phase) {
   for (const LaneGroup& group : warp.groups) {
     if ((group.lanes & lanes) == 0) continue;
     const Clock* clock = group.bundle.clock(View::kControl);
-    if (clock == nullptr || clock->all_lanes(state.component) < state.phase) return false;
+    if (clock == nullptr || clock->all_lanes(phase.component) < phase.number) return false;
   }
   return true;
+}
+
+// An arrival or a copy of the phase that the lanes do not know to have happened.
+std::optional<ControlEvent> unknown_part(const Warp& warp, LaneMask lanes,
+                                         const CompletedPhase& phase) {
+  for (const ControlEvent& event : phase.arrived)
+    if (!knows_event(warp, lanes, event, View::kControl)) return event;
+  return phase.had_bytes ? std::optional(phase.last_copy) : std::nullopt;
 }
 
 // The common form, arrive.expect_tx.
@@ -31,28 +46,47 @@ bool followed_by_own_arrival(const MbarrierState& state, const ControlEvent& exp
 }
 
 Unforced fact_of(RuleId rule, CtaId cta, const MbarrierState& state, const Party& first,
-                 const Party& second) {
-  return {rule, cta, false, state.offset, state.phase + 1, first, second, 0};
+                 const Party& second, uint64_t since) {
+  return {rule, cta, false, state.offset, state.phase + 1, first, second, 0, since};
 }
 
 // Who made the phase complete, as far as it matters for a report.
 Party completer(const Cta& cta, const MbarrierState& state) {
-  return party_of(CtaId{cta.id}, state.arrived.empty() ? state.last_copy : state.arrived.back());
+  const CompletedPhase& last = state.last;
+  return party_of(CtaId{cta.id}, last.arrived.empty() ? last.last_copy : last.arrived.back());
 }
 
 }  // namespace
 
-void check_forced(Core& core, const MbarrierState& state, const Warp& warp, OpId op,
-                  LaneMask lanes) {
-  if (state.phase == 0 || knows_phase(warp, lanes, state)) return;
+void check_forced(Core& core, MbarrierState& state, const Warp& warp, OpId op, LaneMask lanes) {
+  if (state.phase == 0 || has_reached(warp, lanes, state.last)) return;
+  const auto missing = unknown_part(warp, lanes, state.last);
+  if (!missing) return;
+  state.in_doubt = true;
   const CtaId cta{warp.cta->id};
-  const Party now = party_of(warp, op, lanes, warp.count);
-  for (const ControlEvent& before : state.previous) {
-    if (knows_event(warp, lanes, before, View::kControl)) continue;
-    return core.findings.unforced(fact_of(RuleId::kD2, cta, state, party_of(cta, before), now));
-  }
-  if (!state.previous_had_bytes) return;
-  core.findings.unforced(fact_of(RuleId::kD2, cta, state, party_of(cta, state.last_copy), now));
+  const bool knows_before = has_reached(warp, lanes, state.before);
+  core.findings.unforced(fact_of(RuleId::kD2, cta, state, party_of(cta, *missing),
+                                 party_of(warp, op, lanes, warp.count),
+                                 knows_before ? state.last.at : state.first_completed_at));
+}
+
+void check_landing(Core& core, const Cta& cta, MbarrierState& state, const Pending& pending) {
+  if (pending.phase == state.phase) return;
+  state.in_doubt = true;
+  core.findings.unforced(fact_of(RuleId::kD2, CtaId{cta.id}, state, completer(cta, state),
+                                 party_of(CtaId{cta.id}, pending.event), state.first_completed_at));
+}
+
+void check_early_wait(Core& core, const MbarrierState& state, const Warp& warp, OpId op,
+                      LaneMask lanes, bool passed) {
+  const CompletedPhase& before = passed ? state.before : state.last;
+  if (state.in_doubt || before.number == 0) return;
+  if (has_reached(warp, lanes, before) || has_reached(warp, lanes, state.last)) return;
+  const auto missing = unknown_part(warp, lanes, before);
+  if (!missing) return;
+  const CtaId cta{warp.cta->id};
+  core.findings.unforced(fact_of(RuleId::kD3, cta, state, party_of(cta, *missing),
+                                 party_of(warp, op, lanes, warp.count), core.accesses() + 1));
 }
 
 void check_expected(Core& core, const Cta& cta, const MbarrierState& state) {
@@ -61,16 +95,19 @@ void check_expected(Core& core, const Cta& cta, const MbarrierState& state) {
     if (followed_by_own_arrival(state, expect)) continue;
     if (joined.get() == nullptr) joined = join_contributions(state.arrivals, {});
     if (knows_event(joined.clock(View::kControl), expect)) continue;
+    const ControlEvent& other = state.arrived.empty() ? state.last_copy : state.arrived.back();
     core.findings.unforced(fact_of(RuleId::kD3b, CtaId{cta.id}, state,
-                                   party_of(CtaId{cta.id}, expect), completer(cta, state)));
+                                   party_of(CtaId{cta.id}, expect), party_of(CtaId{cta.id}, other),
+                                   core.accesses() + 1));
   }
 }
 
 void check_lapping(Core& core, const Cta& cta, const MbarrierState& state) {
-  for (const ControlEvent& wait : state.waited) {
-    if (knows_event(state.done.clock(View::kControl), wait)) continue;
-    core.findings.unforced(fact_of(RuleId::kD3, CtaId{cta.id}, state, party_of(CtaId{cta.id}, wait),
-                                   completer(cta, state)));
+  for (const MbarrierState::Wait& wait : state.waited) {
+    if (knows_event(state.done.clock(View::kControl), wait.event)) continue;
+    core.findings.unforced(fact_of(RuleId::kD3, CtaId{cta.id}, state,
+                                   party_of(CtaId{cta.id}, wait.event), completer(cta, state),
+                                   wait.at));
   }
 }
 

@@ -13,11 +13,12 @@ namespace {
 
 constexpr ViewSet kNotAsync = view_bit(View::kCausality) | kExecutionAndControl;
 
-bool knows_generation(const Warp& warp, LaneMask lanes, const NamedBarrier& barrier) {
+bool knows_generation(const Warp& warp, LaneMask lanes, const NamedBarrier& barrier,
+                      uint32_t generation) {
   for (const LaneGroup& group : warp.groups) {
-    if ((group.lanes & lanes) == 0) continue;
+    if ((group.lanes & lanes) == 0 || generation == 0) continue;
     const Clock* clock = group.bundle.clock(View::kControl);
-    if (clock == nullptr || clock->all_lanes(barrier.component) < barrier.generation) return false;
+    if (clock == nullptr || clock->all_lanes(barrier.component) < generation) return false;
   }
   return true;
 }
@@ -34,7 +35,7 @@ Party party_of(const Warp& warp, OpId op, LaneMask lanes, uint32_t count) {
 
 void check_forced(Core& core, const Warp& warp, const NamedBarrier& barrier, BarrierId id,
                   const ControlEvent& arrival) {
-  if (barrier.generation == 0 || knows_generation(warp, arrival.lanes, barrier)) return;
+  if (knows_generation(warp, arrival.lanes, barrier, barrier.generation)) return;
   for (const NamedBarrier::Arrival& previous : barrier.previous) {
     const ControlEvent& before = previous.event;
     if (knows_event(warp, arrival.lanes, before, View::kControl)) continue;
@@ -47,6 +48,9 @@ void check_forced(Core& core, const Warp& warp, const NamedBarrier& barrier, Bar
     fact.first =
         party_of(core.warp_of(warp.cta->id, before.warp), before.op, before.lanes, before.count);
     fact.second = party_of(warp, arrival.op, arrival.lanes, arrival.count);
+    const bool knows_before =
+        knows_generation(warp, arrival.lanes, barrier, barrier.generation - 1);
+    fact.since = knows_before ? barrier.completed_at : barrier.first_completed_at;
     return core.findings.unforced(fact);
   }
 }
@@ -70,6 +74,8 @@ void Engine::barrier_arrive(Warp& warp, OpId op, BarrierId id, BarrierKind kind,
 void Engine::barrier_complete(CtaId cta, BarrierId id) {
   NamedBarrier& barrier = core_->ctas[cta.value]->barriers[id.value];
   ++barrier.generation;
+  barrier.completed_at = core_->accesses() + 1;
+  if (barrier.generation == 1) barrier.first_completed_at = barrier.completed_at;
   const Reached reached{barrier.component, barrier.generation, kNotAsync};
   const BundleRef bundle = join_contributions(barrier.parts, {&reached, 1});
   for (const NamedBarrier::Arrival& arrival : barrier.arrivals) {

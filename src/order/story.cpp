@@ -65,6 +65,8 @@ void StoryLog::keep(const Doing& doing, uint32_t owner, Entry entry) {
   entry.execution = doing.core.values != nullptr ? doing.core.values->execution() : 0;
   entry.position = steps_[doing.warp.cta->id].size();
   entries_.push_back(std::move(entry));
+  for (Story& story : doing.core.findings.facts().stories)
+    look_for_other_warp(doing, entries_.back(), story);
   if (entries_.size() > kMostEntries) entries_.pop_front();
 }
 
@@ -108,23 +110,47 @@ const StoryLog::Entry* StoryLog::entry_of(ObjectId id, const Race& race) const {
   return nullptr;
 }
 
+bool StoryLog::races(const Doing& doing, const Entry& entry, uint64_t begin, uint64_t end,
+                     LaneMask later) const {
+  const Object& now = doing.core.objects[doing.id];
+  const Object& object = doing.core.objects[entry.id];
+  const LaneMask lanes = touching(entry, begin, end, object.lanes);
+  const bool same_place = entry.space == doing.space &&
+                          (entry.space == Space::kGlobal || entry.cta == doing.warp.cta->id);
+  if (lanes == 0 || !same_place || entry.id == doing.id) return false;
+  if (!object.writes() && !now.writes()) return false;
+  if (morally_strong(object, now)) return false;
+  return !Pair(doing, object).ordered(View::kCausality, lanes, later);
+}
+
 // Earlier accesses to the racing bytes that nothing orders before the later one either.
 void StoryLog::add_others(const Doing& doing, const Entry* told, Story& story) const {
-  const Object& later = doing.core.objects[doing.id];
-  const uint64_t begin = story.race.address;
+  const uint64_t begin = story.race.address, end = begin + story.race.bytes;
   for (const Entry& entry : entries_) {
+    if (&entry == told || !races(doing, entry, begin, end, story.race.later.lanes)) continue;
     const Object& object = doing.core.objects[entry.id];
-    const LaneMask lanes = touching(entry, begin, begin + story.race.bytes, object.lanes);
-    const bool same_place = entry.space == doing.space &&
-                            (entry.space == Space::kGlobal || entry.cta == doing.warp.cta->id);
-    if (&entry == told || lanes == 0 || !same_place || entry.id == doing.id) continue;
-    if (!object.writes() && !later.writes()) continue;
-    if (morally_strong(object, later)) continue;
-    if (Pair(doing, object).ordered(View::kCausality, lanes, story.race.later.lanes)) continue;
-    Party party = party_of(object, lanes);
+    Party party = party_of(object, touching(entry, begin, end, object.lanes));
     party.execution = entry.execution;
     story.others.push_back(party);
     if (story.others.size() == kMostSteps) return;
+  }
+}
+
+void StoryLog::look_for_other_warp(const Doing& doing, const Entry& now, Story& story) const {
+  const Race& race = story.race;
+  const uint64_t begin = race.address, end = begin + race.bytes;
+  const bool in_warp = race.earlier.cta == race.later.cta && race.earlier.warp == race.later.warp;
+  const bool own =
+      race.later.cta.value == doing.warp.cta->id && race.later.warp.value == doing.warp.index;
+  const LaneMask lanes = touching(now, begin, end, doing.lanes);
+  if (story.other_warp || !in_warp || own || lanes == 0) return;
+  for (const Entry& entry : entries_) {
+    const Object& object = doing.core.objects[entry.id];
+    const bool told = (object.op == race.earlier.op || object.op == race.later.op) &&
+                      object.cta == race.later.cta.value && object.warp == race.later.warp.value;
+    if (!told || !races(doing, entry, begin, end, lanes)) continue;
+    story.other_warp = party_of(doing.core.objects[doing.id], lanes);
+    return;
   }
 }
 

@@ -50,7 +50,12 @@ class StoryLog {
   void keep(const Doing& doing, uint32_t owner, Entry entry);
   const Entry* entry_of(ObjectId id, const Race& race) const;
   static LaneMask touching(const Entry& entry, uint64_t begin, uint64_t end, LaneMask issuer);
+  bool races(const Doing& doing, const Entry& entry, uint64_t begin, uint64_t end,
+             LaneMask later) const;
   void add_others(const Doing& doing, const Entry* told, Story& story) const;
+  // What raced is checked no longer, so whether lanes of one warp race with other warps too has to
+  // be asked here: it decides which edge would help.
+  void look_for_other_warp(const Doing& doing, const Entry& now, Story& story) const;
   void add_steps(size_t earlier_position, Story& story) const;
 
   std::vector<Watch> watches_;

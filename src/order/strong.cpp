@@ -35,11 +35,6 @@ bool releases(Strength strength) {
   return strength == Strength::kRelease || strength == Strength::kAcqRel;
 }
 
-WarpStrong& strong_of(Warp& warp) {
-  if (!warp.strong) warp.strong = std::make_unique<WarpStrong>();
-  return *warp.strong;
-}
-
 void join_neutral(Word::Neutral& into, uint32_t cta, const BundleRef& home, ViewSet views) {
   for (int v = 0; v < kViews; ++v) {
     if ((views >> v & 1) == 0) continue;
@@ -80,39 +75,18 @@ void add_release(Word& word, uint32_t cta, Scope scope, const Contribution& part
   if (reaches_other_ctas(scope)) join_neutral(word.wide, cta, home, kAllViews);
 }
 
-bool knows(const Core& core, const Warp& warp, LaneMask lanes, const Word::Event& event) {
-  if (core.grid_is_over(*warp.cta, event.cta)) return true;
-  if (event.cta == warp.cta->id) return knows_event(warp, lanes, event.event, View::kControl);
-  for (const LaneGroup& group : warp.groups) {
-    if ((group.lanes & lanes) == 0) continue;
-    const Clock* clock = group.bundle.clock(View::kControl);
-    if (clock == nullptr) return false;
-    if (core.knows_grid_end(clock, *warp.cta, event.cta)) continue;
-    if (!knows_event(clock->foreign(event.cta), event.event)) return false;
-  }
-  return true;
-}
-
 void remember(std::vector<Word::Event>& events, const Word::Event& now) {
   for (Word::Event& one : events) {
     if (one.cta == now.cta && one.event.warp == now.event.warp &&
         one.event.lanes == now.event.lanes) {
-      one = now;
+      one.repeated = true;
+      one.before = one.event.count;
+      one.event = now.event;
+      one.execution = now.execution;
       return;
     }
   }
   if (events.size() < kMostEvents) events.push_back(now);
-}
-
-Party party_of(const Word::Event& event, Kind kind) {
-  Party party;
-  party.op = event.event.op;
-  party.cta = CtaId{event.cta};
-  party.warp = WarpId{event.event.warp};
-  party.lanes = event.event.lanes;
-  party.kind = kind;
-  party.epoch = event.event.count;
-  return party;
 }
 
 // A weak write has gone over the word since, so nobody observes what was there.
@@ -128,6 +102,40 @@ bool is_overwritten(Core& core, Warp& warp, Space space, uint64_t address) {
   return writer >= kFirstObject && !core.objects[writer].strong;
 }
 
+}  // namespace
+
+WarpStrong& strong_of(Warp& warp) {
+  if (!warp.strong) warp.strong = std::make_unique<WarpStrong>();
+  return *warp.strong;
+}
+
+bool knows(const Core& core, const Warp& warp, LaneMask lanes, const Word::Event& event) {
+  if (core.grid_is_over(*warp.cta, event.cta)) return true;
+  if (event.cta == warp.cta->id) return knows_event(warp, lanes, event.event, View::kControl);
+  for (const LaneGroup& group : warp.groups) {
+    if ((group.lanes & lanes) == 0) continue;
+    const Clock* clock = group.bundle.clock(View::kControl);
+    if (clock == nullptr) return false;
+    if (core.knows_grid_end(clock, *warp.cta, event.cta)) continue;
+    if (!knows_event(clock->foreign(event.cta), event.event)) return false;
+  }
+  return true;
+}
+
+Party party_of(const Word::Event& event, Kind kind) {
+  Party party;
+  party.op = event.event.op;
+  party.cta = CtaId{event.cta};
+  party.warp = WarpId{event.event.warp};
+  party.lanes = event.event.lanes;
+  party.kind = kind;
+  party.epoch = event.event.count;
+  party.execution = event.execution;
+  return party;
+}
+
+namespace {
+
 // One word under the lanes of one strong instruction that go to it.
 class WordAccess {
  public:
@@ -137,8 +145,12 @@ class WordAccess {
         access_(access),
         lanes_(lanes),
         address_(address),
-        word_(core.words[core.word_key(access.space, warp.cta->id, address)]),
-        now_{warp.cta->id, {warp.index, lanes, warp.count, access.op}} {}
+        key_(core.word_key(access.space, warp.cta->id, address)),
+        word_(core.words[key_]),
+        now_{warp.cta->id,
+             {warp.index, lanes, warp.count, access.op},
+             core.accesses() + 1,
+             core.values != nullptr ? core.values->execution() : 0} {}
 
   void read() {
     if (access_.result_live) check_value();
@@ -156,6 +168,7 @@ class WordAccess {
 
   void write() {
     check_forced(word_.live_reads, Kind::kRead);
+    poll_written(core_, warp_, word_, now_);
     const bool own = word_.last_writer.cta == now_.cta &&
                      word_.last_writer.event.warp == warp_.index &&
                      word_.last_writer.event.lanes == lanes_;
@@ -187,16 +200,8 @@ class WordAccess {
  private:
   uint32_t place() const { return static_cast<uint32_t>(address_); }
 
-  // A polled value is forced if one write is awaited; any other live one if none is outstanding.
   void check_value() {
-    if (access_.poll) {
-      const auto unknown =
-          std::count_if(word_.writes.begin(), word_.writes.end(),
-                        [&](const auto& one) { return !knows(core_, warp_, lanes_, one); });
-      if (unknown > 1)
-        core_.findings.unforced(fact(RuleId::kD6, word_.writes.back(), Kind::kWrite));
-      return;
-    }
+    if (access_.poll) return poll_read(core_, warp_, word_, key_, now_);
     const bool many = access_.kind == Kind::kAtomic && (lanes_ & (lanes_ - 1)) != 0;
     if (many) {
       core_.findings.unforced(fact(RuleId::kD5, now_, access_.kind));  // in no stated order (M-19)
@@ -220,6 +225,7 @@ class WordAccess {
     fact.object = place();
     fact.first = party_of(before, kind);
     fact.second = party_of(now_, access_.kind);
+    fact.since = kind == Kind::kRead ? before.at : now_.at;  // the read may come out new
     return fact;
   }
 
@@ -249,6 +255,7 @@ class WordAccess {
   const Access& access_;
   LaneMask lanes_;
   uint64_t address_;
+  WordKey key_;
   Word& word_;
   Word::Event now_;
 };
@@ -283,6 +290,7 @@ void Engine::fence(Warp& warp, OpId op, LaneMask lanes, FenceKind kind, Scope sc
   }
   if (kind == FenceKind::kAcquire) return;
   core_->log_sync(warp, SyncStep::Kind::kStrongRelease, op, lanes, 0, 0);
+  if (reaches_other_ctas(scope)) remember_fence(*core_, {warp.index, lanes, warp.count, op}, warp);
   release_by_fence(warp, lanes, scope);
 }
 
@@ -311,8 +319,13 @@ void each_word(const Access& access, const EachShape& each, Visit visit) {
 void forget_overwritten(Core& core, Warp& warp, const Access& access, const EachShape& each) {
   each_word(access, each, [&](LaneMask, uint64_t address) {
     const auto at = core.words.find(core.word_key(access.space, warp.cta->id, address));
-    if (at != core.words.end() && is_overwritten(core, warp, access.space, address))
-      at->second = {};
+    if (at == core.words.end() || !is_overwritten(core, warp, access.space, address)) return;
+    Word fresh;
+    if (at->second.version == 0)
+      fresh.polls = std::move(at->second.polls);  // what they poll is what the weak write left
+    else
+      settle_polls(core, at->second, at->first);
+    at->second = std::move(fresh);
   });
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "order/facts.h"
 #include "order/publish.h"
 
 namespace lw::order {
@@ -19,6 +20,23 @@ struct Word {
   struct Event {
     uint32_t cta;
     ControlEvent event;
+    uint64_t at = 0;         // the first of them: accesses of the run until then
+    uint32_t execution = 0;  // of its instruction by the warp, if that is watched
+    bool repeated = false;   // the same lanes did it before:
+    uint32_t before = 0;     // their count then
+  };
+  // A read of lanes that poll (poll.cpp).
+  struct Poll {
+    Event read;
+    uint32_t version = 0;        // of the word as it was read
+    uint32_t first_version = 0;  // as the lanes came to the loop,
+    uint32_t first_unknown = 0;  // and the writes until then that they knew nothing of
+    uint32_t unknown = 0;        // the same when this was read: what the loop taught does not count
+    Event write;                 // the last of those
+    bool failed = false;         // the lanes went around again
+    bool proven = false;         // without that write they were seen to go around
+    bool overtaken = false;      // a write came that knows nothing of the read
+    Event overtaker;
   };
   using Neutral = std::array<ClockRef, kViews>;  // clocks of no CTA
 
@@ -28,7 +46,10 @@ struct Word {
   Event last_writer{kNoCta, {}};
   std::vector<Event> writes;      // for D-5: the last of each warp and set of lanes
   std::vector<Event> live_reads;  // the same of reads whose value is used
+  std::vector<Poll> polls;
+  uint32_t version = 0;  // counts strong writes
 };
+using WordKey = std::pair<uint32_t, uint64_t>;  // owner (kNoCta: global) and address
 
 // A fence that can release takes effect with the lane's later strong writes (M-10): it covers what
 // the lane had done and knew at the fence.
@@ -46,9 +67,30 @@ struct PendingAcquire {
   Word::Neutral wide;
 };
 
+// Lanes whose last read by `op` may prove to be one that failed.
+struct OpenPoll {
+  WordKey word;
+  OpId op;
+  LaneMask lanes = 0;
+};
+
 struct WarpStrong {
   std::vector<FenceRecord> fences;
   std::vector<PendingAcquire> pending;
+  std::vector<OpenPoll> polls;
 };
+
+struct Core;
+WarpStrong& strong_of(Warp& warp);
+// Is the event C-before what the lanes do now?
+bool knows(const Core& core, const Warp& warp, LaneMask lanes, const Word::Event& event);
+Party party_of(const Word::Event& event, Kind kind);
+
+// D-6 (poll.cpp). A read that polls; a write, before it counts as one of the word's; the end of a
+// word's life.
+void poll_read(const Core& core, Warp& warp, Word& word, const WordKey& key,
+               const Word::Event& now);
+void poll_written(const Core& core, const Warp& warp, Word& word, const Word::Event& now);
+void settle_polls(Core& core, Word& word, const WordKey& key);
 
 }  // namespace lw::order

@@ -130,6 +130,8 @@ AsyncId Engine::tensor_commit(Warp& warp, OpId op, LaneId lane, Mbarrier object)
   Pending& pending = core_->pending[id.value];
   pending.signal = object;
   pending.event = {warp.index, bit, warp.count, op};
+  pending.phase = state->phase;
+  core_->findings.saw_arrival(true);
   tensor.committed[lane.value] = tensor.work;
   const LaneCounts counts = stamp_work(tensor, bit);
   pending.copies.views = kNotAsync;

@@ -85,6 +85,14 @@ struct AsyncMilestone {
   LaneCounts done{};
 };
 
+// A bulk store that may still read its shared source.
+struct UnreadSource {
+  int lane = 0;
+  uint32_t stamp = 0;
+  OpId op;
+  uint64_t address = 0;
+};
+
 struct WarpAsync {
   AsyncGroups copies;  // cp.async
   AsyncGroups bulk;
@@ -93,6 +101,7 @@ struct WarpAsync {
   AsyncMilestone written;  // bulk results exist
   // cp.async that a proxy fence of the same lane came after, by space of the fence.
   std::array<LaneCounts, 2> fenced_copies{};
+  std::vector<UnreadSource> unread;  // the latest of each lane and instruction
 };
 
 struct Cta;

@@ -2,6 +2,8 @@
 // The Decoder that bind functions see: one object for a whole program, set to each instruction in
 // turn.
 
+#include <set>
+
 #include "program/decode.h"
 #include "program/decoder.h"
 #include "program/slots.h"
@@ -16,7 +18,8 @@ class BindContext final : public Decoder {
   void begin(const FlatInstruction& flat) { flat_ = &flat; }
   void end() { slots_.end_instruction(); }
   Slot guard() const;
-  bool saw_control = false;  // an Op that may park or split the lanes was emitted
+  bool saw_control = false;                // an Op that may park or split the lanes was emitted
+  std::set<const FlatInstruction*> polls;  // loads of PollLoops
 
   const ptx::Module& module() const override { return module_; }
   const ptx::Opcode& opcode() const override { return module_.opcode_of(*flat_->source); }
@@ -24,6 +27,7 @@ class BindContext final : public Decoder {
   std::span<const ptx::Operand> elements(const ptx::Operand& operand) const override;
   ptx::Type declared(const ptx::Operand& operand) const override;
   bool is_named_elsewhere(const ptx::Operand& operand) override;
+  bool is_poll() const override { return polls.contains(flat_); }
   base::OpId id() const override { return base::OpId(flat_->place); }
   Slot source(const ptx::Operand& operand, ptx::Type type) override;
   Slot result(const ptx::Operand& operand, ptx::Type type) override;

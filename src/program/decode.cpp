@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "program/bind_context.h"
+#include "program/influence.h"
 #include "program/layout.h"
 #include "program/liveness.h"
 #include "program/polls.h"
@@ -26,6 +27,10 @@ class Emission {
         polls_(module, code),
         context_(module, code, slots, environment, program),
         label_at_(code.labels.size(), UINT32_MAX) {
+    for (const PollLoop& loop : find_poll_loops(module, code)) {
+      context_.polls.insert(&code.instructions[loop.load]);
+      for (uint32_t back : loop.back) retries_[back] = code.instructions[loop.load].place;
+    }
     for (uint32_t label = 0; label < code.labels.size(); ++label)
       labels_before_[code.labels[label]].push_back(label);
     mark_used_labels();
@@ -135,6 +140,10 @@ class Emission {
       if (flat.source->guard_negated != flat.inverted) op.detail |= kInverted;
     }
     if (polls_.loop(code_.labels[flat.label], index)) op.detail |= kPolls;
+    if (const auto again = retries_.find(index); again != retries_.end()) {
+      op.detail |= kRetries;
+      op.immediate = again->second;
+    }
     end_block(op, 1);
     jumps_.emplace_back(at, flat.label);
   }
@@ -198,7 +207,8 @@ class Emission {
   Polls polls_;
   BindContext context_;
   std::unordered_map<uint32_t, std::vector<uint32_t>> labels_before_;
-  std::vector<uint32_t> label_at_;  // flat label -> index of the Op
+  std::unordered_map<uint32_t, uint32_t> retries_;  // flat jump -> place of the polling load
+  std::vector<uint32_t> label_at_;                  // flat label -> index of the Op
   std::vector<char> used_;
   std::vector<std::pair<uint32_t, uint32_t>> jumps_;  // Op, flat label
   std::vector<std::pair<size_t, uint32_t>> table_;    // entry of jump_table, flat label

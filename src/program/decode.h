@@ -35,6 +35,8 @@ struct CoreHandlers {
 inline constexpr uint16_t kPolls = 1;
 inline constexpr uint16_t kInverted = 2;
 inline constexpr uint16_t kHasGuard = 4;
+inline constexpr uint16_t kRetries = 8;  // closes a loop of influence.h's PollLoop: `immediate` is
+                                         // the OpId value of the load that the lanes read again
 
 class Environment : public PlaceSource {
  public:

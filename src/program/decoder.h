@@ -49,6 +49,8 @@ class Decoder {
   // A register (or an element of a vector) is named by something besides this operand: if not, a
   // result in it is never used.
   virtual bool is_named_elsewhere(const ptx::Operand& operand) = 0;
+  // A load that is read again and again until its value is the one waited for (influence.h).
+  virtual bool is_poll() const = 0;
   virtual base::OpId id() const = 0;
 
   const ptx::Operand& operand(size_t index) const { return operands()[index]; }

@@ -55,8 +55,8 @@ std::optional<Cause> cause_of_special(ptx::SpecialRegister special) {
 bool is_strong_read(const ptx::Opcode& opcode, Effect effect) {
   using ptx::Mod;
   if (effect == Effect::atomic) return mnemonic(opcode) == "atom";
-  return effect == Effect::load &&
-         (opcode.has(Mod::_volatile) || opcode.has(Mod::relaxed) || opcode.has(Mod::acquire));
+  return effect == Effect::load && (opcode.has(Mod::_volatile) || opcode.has(Mod::relaxed) ||
+                                    opcode.has(Mod::acquire) || opcode.has(Mod::mmio));
 }
 
 class Slicer {
@@ -68,6 +68,21 @@ class Slicer {
       if (is_pure(loop)) pure_.push_back(loop);
     readers_.resize(code.registers.size() + 1);
     for (uint32_t i = 0; i < nodes_.size(); ++i) index_readers(i);
+  }
+
+  std::vector<PollLoop> poll_loops() const {
+    std::vector<PollLoop> result;
+    for (uint32_t i = 0; i < nodes_.size(); ++i) {
+      if (nodes_[i].cause != Cause::strong_read || nodes_[i].effect != Effect::load) continue;
+      PollLoop found{i, {}};
+      for (const Loop& loop : pure_)
+        if (waits_in(loop, i)) add_back_edges(loop, found.back);
+      if (!found.back.empty() && std::ranges::all_of(found.back, [&](uint32_t at) {
+            return code_.instructions[at].kind == Kind::jump;
+          }))
+        result.push_back(std::move(found));
+    }
+    return result;
   }
 
   std::vector<Influence> run() const {
@@ -180,16 +195,23 @@ class Slicer {
 
   // A test whose loop can only be left by its own result.
   bool is_wait(uint32_t test) const {
-    return std::ranges::any_of(pure_, [&](const Loop& loop) {
-      return std::ranges::binary_search(loop.body, test) && !loop.exits.empty() &&
-             std::ranges::all_of(loop.exits, [&](uint32_t exit) {
-               std::set<uint32_t> path;
-               bool uses_test = false;
-               const Node& node = nodes_[exit];
-               return node.guard && depends_only_on(*node.guard, test, loop, path, uses_test) &&
-                      uses_test;
-             });
-    });
+    return std::ranges::any_of(pure_, [&](const Loop& loop) { return waits_in(loop, test); });
+  }
+  bool waits_in(const Loop& loop, uint32_t test) const {
+    return std::ranges::binary_search(loop.body, test) && !loop.exits.empty() &&
+           std::ranges::all_of(loop.exits, [&](uint32_t exit) {
+             std::set<uint32_t> path;
+             bool uses_test = false;
+             const Node& node = nodes_[exit];
+             return node.guard && depends_only_on(*node.guard, test, loop, path, uses_test) &&
+                    uses_test;
+           });
+  }
+  void add_back_edges(const Loop& loop, std::vector<uint32_t>& back) const {
+    for (uint32_t at : loop.body)
+      if (at >= loop.header && std::ranges::count(flow_.after(at), loop.header) != 0 &&
+          std::ranges::count(back, at) == 0)
+        back.push_back(at);
   }
   // Everything that makes `reg` inside the loop is the test or computed from it, with nothing
   // carried from trip to trip.
@@ -217,38 +239,52 @@ class Slicer {
                         .arrival = Arrival::nowhere,
                         .arrived_at = {}};
     if (source.cause == Cause::mbarrier_test && is_wait(origin)) return influence;
-    if (source.cause == Cause::register_pool || source.cause == Cause::mbarrier_test) {
-      // The pool makes it wait where it stands; a test outside a wait acquires or does not.
-      arrive(influence, Arrival::control, origin);
+    if (source.cause == Cause::register_pool) {
+      arrive(influence, Arrival::control, origin);  // it makes it wait where it stands
       return influence;
     }
+    // A loop that asks again without being a wait may give up at some time.
+    if (source.cause == Cause::mbarrier_test)
+      arrive(influence, in_pure_loop(origin) ? Arrival::control : Arrival::waits, origin);
     Registers tainted(source.writes.begin(), source.writes.end());
     std::vector<uint32_t> work = source.writes;
+    const auto taint = [&](const std::vector<uint32_t>& registers) {
+      for (uint32_t reg : registers)
+        if (tainted.insert(reg).second) work.push_back(reg);
+    };
     while (!work.empty()) {
       uint32_t reg = work.back();
       work.pop_back();
       for (uint32_t reader : readers_[reg]) {
-        note(influence, reader, tainted);
-        for (uint32_t written : nodes_[reader].writes)
-          if (tainted.insert(written).second) work.push_back(written);
+        const std::optional<std::vector<uint32_t>> ways =
+            source.cause == Cause::mbarrier_test ? ways_of(reader, origin) : std::nullopt;
+        if (ways)
+          for (uint32_t at : *ways) taint(nodes_[at].writes);
+        else
+          note(influence, reader, tainted);
+        taint(nodes_[reader].writes);
       }
     }
     return influence;
   }
 
+  static bool moves(const FlatInstruction& flat) {
+    return flat.kind == Kind::jump || flat.kind == Kind::select || flat.kind == Kind::exit;
+  }
   void note(Influence& influence, uint32_t at, const Registers& tainted) const {
     const Node& node = nodes_[at];
     auto any = [&](const std::vector<uint32_t>& list) {
       return std::ranges::any_of(list, [&](uint32_t reg) { return tainted.contains(reg); });
     };
-    const FlatInstruction& flat = code_.instructions[at];
-    bool moves = flat.kind == Kind::jump || flat.kind == Kind::select || flat.kind == Kind::exit;
-    if (moves) {
+    if (moves(code_.instructions[at])) {
       if (!in_pure_loop(at)) arrive(influence, Arrival::control, at);
       return;
     }
     bool acts = node.effect != Effect::none;
     bool guarded = node.guard && tainted.contains(*node.guard);
+    if (guarded && influence.cause == Cause::mbarrier_test && is_test(node.form) &&
+        !any(node.address) && !any(node.reads))
+      return;  // a wait or not
     if (any(node.address) || (acts && guarded) ||
         (node.effect == Effect::barrier && any(node.reads)))
       arrive(influence, Arrival::control, at);
@@ -258,6 +294,50 @@ class Slicer {
   bool in_pure_loop(uint32_t at) const {
     return std::ranges::any_of(
         pure_, [&](const Loop& loop) { return std::ranges::binary_search(loop.body, at); });
+  }
+
+  // --- branches that decide nothing but whether to wait ---
+
+  // What may follow `from` without anything being done but tests and fences, and where that ends.
+  struct Way {
+    std::set<uint32_t> inside;
+    std::set<uint32_t> ends;
+  };
+  Way way_from(uint32_t from) const {
+    Way way;
+    std::vector<uint32_t> work{from};
+    while (!work.empty()) {
+      uint32_t at = work.back();
+      work.pop_back();
+      if (at >= nodes_.size() || !is_harmless(at) || nodes_[at].effect == Effect::load) {
+        way.ends.insert(at);
+      } else if (way.inside.insert(at).second) {
+        work.insert(work.end(), flow_.after(at).begin(), flow_.after(at).end());
+      }
+    }
+    return way;
+  }
+
+  // If the ways from a branch all come to one instruction with nothing done before it: those that
+  // are on some of the ways only. A way that asks `test` again may give up at some time.
+  std::optional<std::vector<uint32_t>> ways_of(uint32_t branch, uint32_t test) const {
+    const Kind kind = code_.instructions[branch].kind;
+    if ((kind != Kind::jump && kind != Kind::select) || in_pure_loop(branch)) return std::nullopt;
+    std::vector<Way> ways;
+    for (uint32_t to : flow_.after(branch)) ways.push_back(way_from(to));
+    std::set<uint32_t> all;
+    for (const Way& way : ways) {
+      if (way.ends.size() != 1 || way.ends != ways.front().ends) return std::nullopt;
+      all.insert(way.inside.begin(), way.inside.end());
+    }
+    if (all.contains(test)) return std::nullopt;
+    std::vector<uint32_t> some;
+    for (uint32_t at : all) {
+      const auto has = [&](const Way& way) { return way.inside.contains(at); };
+      // Around a loop through the branch all are passed as often as it says.
+      if (all.contains(branch) || !std::ranges::all_of(ways, has)) some.push_back(at);
+    }
+    return some;
   }
   void arrive(Influence& influence, Arrival arrival, uint32_t at) const {
     base::OpId place(code_.instructions[at].place);
@@ -276,6 +356,13 @@ class Slicer {
 };
 
 }  // namespace
+
+std::vector<PollLoop> find_poll_loops(const ptx::Module& module, const FlatCode& code) {
+  const bool any = std::ranges::any_of(module.opcodes, [](const ptx::Opcode& opcode) {
+    return is_strong_read(opcode, ptx::row_of(opcode.form).effect);
+  });
+  return any ? Slicer(module, code).poll_loops() : std::vector<PollLoop>();
+}
 
 std::vector<Influence> find_influences(const ptx::Module& module, const FlatCode& code) {
   return Slicer(module, code).run();

@@ -10,9 +10,11 @@
 //
 // Polls are pure (D-6) when their loop does nothing else: no effects but tests, loads, fences and
 // sleeps, one way out, and that way taken on the test's result and on nothing that changes from
-// trip to trip. A wait of that kind reaches nothing; any other test counts as control, since
-// whether it acquires is the schedule's doing. A pure loop around a clock is a mere delay: its
-// branches are harmless, but what the clock leaves behind is followed.
+// trip to trip. A wait of that kind reaches nothing. Any other test acquires or not as the schedule
+// has it. Where all it decides is whether a wait is executed too (a peek, and a wait if that
+// failed) the two ways meet again with nothing done between but tests, so that two runs, one in
+// which it always passes and one in which it never does, bound all others. A pure loop around a
+// clock is a mere delay: its branches are harmless, but what the clock leaves behind is followed.
 
 #include <cstdint>
 #include <vector>
@@ -31,7 +33,12 @@ enum class Cause : uint8_t {
   register_pool,  // setmaxnreg.inc: may wait for what other warps give back
 };
 
-enum class Arrival : uint8_t { nowhere, memory, control };  // control: a branch, address or barrier
+enum class Arrival : uint8_t {
+  nowhere,
+  waits,    // decides whether to wait, and nothing else: a peek
+  memory,   //
+  control,  // a branch, an address or a barrier
+};
 
 struct Influence {
   Cause cause{};
@@ -39,6 +46,13 @@ struct Influence {
   Arrival arrival = Arrival::nowhere;  // the worst
   base::OpId arrived_at;               // the first instruction that is reached so
 };
+
+// A strong load whose loop does nothing but read it again until a test of its value passes.
+struct PollLoop {
+  uint32_t load = 0;           // both: indices of flat instructions
+  std::vector<uint32_t> back;  // the jumps by which lanes go around again
+};
+std::vector<PollLoop> find_poll_loops(const ptx::Module& module, const FlatCode& code);
 
 // In program order of `made_at`; those that arrive nowhere too (an unused atomic result is no
 // influence at all).

@@ -29,6 +29,20 @@ std::vector<Influence> influences_in(std::string_view body) {
   return find_influences(*module, flatten(*module, ptx::FunctionId(0), places));
 }
 
+std::vector<PollLoop> polls_in(std::string_view body) {
+  std::string text = fmt::format(
+      ".version 8.0\n.target sm_90\n.address_size 64\n"
+      ".visible .entry k(.param .u64 out) {{\n"
+      ".reg .pred p;\n.reg .b32 r<8>;\n.reg .b64 rd<8>;\nld.param.u64 rd0, [out];\n{}\nret;\n}}\n",
+      body);
+  diagnose::Emitter emitter;
+  std::optional<ptx::Module> module = ptx::parse(text, "test.ptx", emitter);
+  for (const auto& diagnostic : emitter.diagnostics()) ADD_FAILURE() << diagnostic.message;
+  if (!module) return {};
+  OneKernel places;
+  return find_poll_loops(*module, flatten(*module, ptx::FunctionId(0), places));
+}
+
 Influence only(std::string_view body) {
   std::vector<Influence> found = influences_in(body);
   EXPECT_EQ(found.size(), 1u);
@@ -66,8 +80,40 @@ TEST(Influence, WaitWithTripCountReachesControl) {
   EXPECT_EQ(wait.arrival, Arrival::control);
 }
 
+TEST(Influence, TestWhoseAnswerIsDroppedIsAPeek) {
+  EXPECT_EQ(only("mbarrier.try_wait.parity.shared.b64 p, [bar], 0;\n").arrival, Arrival::waits);
+}
+
+constexpr std::string_view kPeek =
+    "mbarrier.test_wait.parity.shared.b64 p, [bar], 0;\nselp.u32 r0, 1, 0, p;\n";
+constexpr std::string_view kWait =
+    "W: mbarrier.try_wait.parity.shared.b64 q, [bar], 0;\n@!q bra W;\n";
+
+TEST(Influence, TestThatDecidesWhetherToWaitIsAPeek) {
+  const auto found = influences_in(
+      fmt::format("{}st.shared.u32 [bar+8], 1;\nsetp.eq.u32 q, r0, 1;\n@q bra D;\n{}D:\n"
+                  "st.shared.u32 [bar+16], 1;\n",
+                  kPeek, kWait));
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].arrival, Arrival::waits);
+  EXPECT_EQ(found[1].arrival, Arrival::nowhere);
+}
+
+TEST(Influence, PeekThatSkipsWorkReachesControl) {
+  const auto found = influences_in(fmt::format(
+      "{}setp.eq.u32 q, r0, 1;\n@q bra D;\n{}st.shared.u32 [bar+8], 1;\nD:\n", kPeek, kWait));
+  EXPECT_EQ(found[0].arrival, Arrival::control);
+}
+
+TEST(Influence, WhatTheWayToAWaitWritesIsFollowed) {
+  const auto found = influences_in(
+      fmt::format("mov.u32 r2, 0;\n{}setp.eq.u32 q, r0, 1;\n@q bra D;\n{}mov.u32 r2, 8;\nD:\n"
+                  "st.shared.u32 [r2], 1;\n",
+                  kPeek, kWait));
+  EXPECT_EQ(found[0].arrival, Arrival::control);
+}
+
 TEST(Influence, TestWithoutLoopReachesControl) {
-  EXPECT_EQ(only("mbarrier.try_wait.parity.shared.b64 p, [bar], 0;\n").arrival, Arrival::control);
   EXPECT_EQ(only("mbarrier.test_wait.parity.shared.b64 p, [bar], 0;\n@p bra D;\n"
                  "st.shared.u32 [bar+8], 1;\nD:\n")
                 .arrival,
@@ -109,6 +155,30 @@ TEST(Influence, AtomicResultThatNobodyUsesReachesNothing) {
   Influence atomic = only("ld.param.u64 rd0, [out];\natom.global.add.u32 r0, [rd0], 1;\n");
   EXPECT_EQ(atomic.cause, Cause::strong_read);
   EXPECT_EQ(atomic.arrival, Arrival::nowhere);
+}
+
+TEST(Polls, LoopAroundAStrongLoadPolls) {
+  const auto polls =
+      polls_in("W: ld.acquire.gpu.global.u32 r0, [rd0];\nsetp.ne.u32 p, r0, 1;\n@p bra W;\n");
+  ASSERT_EQ(polls.size(), 1u);
+  EXPECT_EQ(polls[0].load, 1u);
+  EXPECT_EQ(polls[0].back, std::vector<uint32_t>{3});
+}
+
+TEST(Polls, LoopWithTheExitInTheMiddlePolls) {
+  const auto polls = polls_in(
+      "W: ld.volatile.global.u32 r0, [rd0];\nsetp.eq.u32 p, r0, 1;\n@p bra D;\n"
+      "nanosleep.u32 20;\nbra W;\nD:\n");
+  ASSERT_EQ(polls.size(), 1u);
+  EXPECT_EQ(polls[0].back, std::vector<uint32_t>{5});
+}
+
+TEST(Polls, LoopThatDoesMoreOrReadsWeaklyDoesNot) {
+  EXPECT_TRUE(polls_in("W: ld.global.u32 r0, [rd0];\nsetp.ne.u32 p, r0, 1;\n@p bra W;\n").empty());
+  EXPECT_TRUE(polls_in("W: ld.relaxed.gpu.global.u32 r0, [rd0];\nst.global.u32 [rd0+4], r0;\n"
+                       "setp.ne.u32 p, r0, 1;\n@p bra W;\n")
+                  .empty());
+  EXPECT_TRUE(polls_in("ld.relaxed.gpu.global.u32 r0, [rd0];\n").empty());
 }
 
 TEST(Influence, RegisterPoolWaitsWhereItStands) {

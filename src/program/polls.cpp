@@ -6,20 +6,6 @@ namespace {
 using ptx::FormId;
 using ptx::Mod;
 
-bool is_poll(const ptx::Opcode& opcode) {
-  switch (opcode.form) {
-    case FormId::ld_volatile:
-    case FormId::ld_relaxed:
-    case FormId::ld_acquire:
-    case FormId::ld_mmio:
-    case FormId::nanosleep:
-      return true;
-    default:
-      return ptx::row_of(opcode.form).effect == ptx::Effect::atomic || opcode.has(Mod::test_wait) ||
-             opcode.has(Mod::try_wait);
-  }
-}
-
 bool reads_clock(const ptx::Function& function, const ptx::Instruction& instruction) {
   for (const ptx::Operand& operand : function.operands_of(instruction)) {
     if (operand.kind != ptx::OperandKind::special) continue;
@@ -37,6 +23,20 @@ bool reads_clock(const ptx::Function& function, const ptx::Instruction& instruct
 }
 
 }  // namespace
+
+bool is_poll(const ptx::Opcode& opcode) {
+  switch (opcode.form) {
+    case FormId::ld_volatile:
+    case FormId::ld_relaxed:
+    case FormId::ld_acquire:
+    case FormId::ld_mmio:
+    case FormId::nanosleep:
+      return true;
+    default:
+      return ptx::row_of(opcode.form).effect == ptx::Effect::atomic || opcode.has(Mod::test_wait) ||
+             opcode.has(Mod::try_wait);
+  }
+}
 
 Polls::Polls(const ptx::Module& module, const FlatCode& code) {
   std::vector<char> polls;

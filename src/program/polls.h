@@ -9,6 +9,9 @@
 
 namespace lw::program {
 
+// May its result change while the thread goes around a loop, by another's doing?
+bool is_poll(const ptx::Opcode& opcode);
+
 class Polls {
  public:
   Polls(const ptx::Module& module, const FlatCode& code);

@@ -8,6 +8,7 @@
 #include "casefile/compare.h"
 #include "machine/fault.h"
 #include "order/facts.h"
+#include "program/influence.h"
 #include "prove/run.h"
 #include "schedule/hold.h"
 
@@ -36,6 +37,7 @@ enum class Hazard : uint8_t { read_after_write, write_after_read, write_after_wr
 struct RacePair {
   order::RaceGroup group;  // as the run had them
   bool swapped = false;    // the run had the later one first
+  order::Common common;    // the last synchronisation that both follow
 
   const order::Party& first() const { return swapped ? group.first.later : group.first.earlier; }
   const order::Party& second() const { return swapped ? group.first.earlier : group.first.later; }
@@ -55,16 +57,36 @@ struct Witness {
   std::optional<machine::Fault> fault;  // the held run ends with an error that the other lacks
 };
 
+// Why an error that ended the run may not be there in all schedules (beyond.h).
+struct FaultDoubt {
+  std::vector<order::Unforced> unforced;
+  std::vector<program::Influence> influences;
+  std::optional<order::Race> race;
+  bool not_followed = false;  // the others could not be followed to their end
+
+  bool none() const { return unforced.empty() && influences.empty() && !race && !not_followed; }
+};
+
+// Why no schedule shows a race.
+enum class Unshown : uint8_t {
+  none,          // one does, or none was asked for
+  proxy,         // the order is right; the machine has no proxies that could miss a write
+  visibility,    // the order is right; the machine's memory is sequentially consistent
+  same_outputs,  // turned around it leaves the outputs as they are
+};
+
 struct RaceFinding {
   diagnose::RuleId rule = diagnose::RuleId::kNone;
   diagnose::Tier tier = diagnose::Tier::kRace;
   Hazard hazard = Hazard::read_after_write;
   Object object;
-  bool in_all_schedules = true;
-  std::vector<RacePair> pairs;  // the first is told in full
-  order::Common common;         // the last synchronisation that both of the first pair follow
+  bool in_all_schedules = true;  // some pair is there whatever the order
+  bool after_race = false;       // what keeps it from that is another race alone
+  std::vector<RacePair> pairs;   // the first is told in full
+  order::Common common;          // the last synchronisation that both of the first pair follow
   std::optional<Witness> witness;
   uint32_t schedules_tried = 0;
+  Unshown unshown = Unshown::none;
 };
 
 }  // namespace lw::prove

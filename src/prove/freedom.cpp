@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/check.h"
 
@@ -27,29 +28,39 @@ class KnownPlaces final : public program::PlaceSource {
   machine::ModuleId module_;
 };
 
+// Instructions whose result may be another in another schedule.
+std::set<base::OpId> made_by_schedule(const Run& run) {
+  std::set<base::OpId> ops(run.result.schedule_values.begin(), run.result.schedule_values.end());
+  for (const order::Unforced& fact : run.facts.unforced) {
+    if (fact.rule == diagnose::RuleId::kD5 || fact.rule == diagnose::RuleId::kD6)
+      ops.insert({fact.first.op, fact.second.op});
+  }
+  return ops;
+}
+
 void add_influences(const machine::Machine& machine, const machine::Launch& launch,
-                    const machine::RunResult& result, std::vector<program::Influence>& found) {
+                    const std::set<base::OpId>& made, std::vector<program::Influence>& found) {
   const machine::ModuleId id = launch.request.module;
   const ptx::Module& module = machine.modules().module(id);
   KnownPlaces places(machine.modules(), id);
   const program::FlatCode code = program::flatten(module, launch.program->kernel, places);
-  for (const program::Influence& influence : program::find_influences(module, code)) {
-    const bool executed = std::ranges::count(result.schedule_values, influence.made_at) != 0;
-    if (executed && influence.arrival != Arrival::nowhere) found.push_back(influence);
-  }
+  for (const program::Influence& influence : program::find_influences(module, code))
+    if (made.contains(influence.made_at) && influence.arrival != Arrival::nowhere)
+      found.push_back(influence);
 }
 
 }  // namespace
 
-std::vector<program::Influence> influences_of(const machine::Machine& machine,
-                                              const machine::RunResult& result) {
+std::vector<program::Influence> influences_of(const Run& run) {
   std::vector<program::Influence> found;
-  if (result.schedule_values.empty()) return found;
+  const std::set<base::OpId> made = made_by_schedule(run);
+  if (made.empty()) return found;
   std::set<std::pair<uint32_t, uint32_t>> seen;
-  for (const auto& launch : machine.launches()) {
+  const machine::Machine& machine = *run.set_up.machine;
+  for (const auto& launch : run.set_up.machine->launches()) {
     if (!launch->program) continue;
     if (seen.emplace(launch->request.module.value, launch->program->kernel.value).second)
-      add_influences(machine, *launch, result, found);
+      add_influences(machine, *launch, made, found);
   }
   return found;
 }

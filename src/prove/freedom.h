@@ -4,14 +4,14 @@
 
 #include <vector>
 
-#include "machine/machine.h"
 #include "program/influence.h"
+#include "prove/run.h"
 
 namespace lw::prove {
 
-// Of the instructions that the run executed, those whose schedule-made result arrives somewhere.
-std::vector<program::Influence> influences_of(const machine::Machine& machine,
-                                              const machine::RunResult& result);
+// Of the instructions that the run executed, those whose schedule-made result arrives somewhere. Of
+// strong reads those that the engine holds to be open (D-5, D-6).
+std::vector<program::Influence> influences_of(const Run& run);
 
 // The tests of mbarriers among them: a run that doubts their first answers is due (D-6b).
 std::vector<base::OpId> doubtful_tests(const std::vector<program::Influence>& influences);

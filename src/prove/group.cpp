@@ -83,7 +83,8 @@ void absorb(RaceGroup& into, const RaceGroup& from) {
   const auto& later = turned ? from.earlier_warps : from.later_warps;
   into.earlier_warps.insert(earlier.begin(), earlier.end());
   into.later_warps.insert(later.begin(), later.end());
-  into.first.after_unforced |= from.first.after_unforced;
+  into.first.after_unforced &= from.first.after_unforced;
+  into.first.after_race &= from.first.after_race;
 }
 
 bool overlap(const RaceGroup& a, const RaceGroup& b) {
@@ -129,12 +130,21 @@ class Grouping {
 
  private:
   RacePair tell(const RaceGroup& group) const {
-    RacePair pair{group, false};
-    if (const order::Story* story = story_of(group, told_.facts)) pair.group.first = story->race;
+    RacePair pair{group, false, {}};
+    const order::Story* story = story_of(group, told_.facts);
+    if (story != nullptr) pair.group.first = story->race;
+    if (story != nullptr && story->other_warp && inside_warp(pair.group.first.rule)) {
+      pair.group.first.rule = diagnose::RuleId::kB1;
+      pair.group.later_warps.insert(story->other_warp->warp.value);
+    }
     pair.group.first.after_unforced = group.first.after_unforced;
+    pair.group.first.after_race = group.first.after_race;
+    pair.group.first.serial = group.first.serial;
     const order::Race& race = pair.group.first;
     pair.swapped = program_swaps(race.earlier, race.later, told_.diary) || wants_the_write(race);
+    if (story != nullptr) pair.common = story->common;
     if (copy_ran_ahead(pair.group.first)) {
+      pair.common = {};
       pair.swapped = true;
       pair.group.first.rule = diagnose::RuleId::kB1;
     }
@@ -156,16 +166,18 @@ class Grouping {
     fresh.tier = race.tier;
     fresh.hazard = hazard_of(pair);
     fresh.object = object_of(machine_, race.space, race.later.cta, race.address);
-    fresh.in_all_schedules = !race.after_unforced;
+    fresh.in_all_schedules = !race.after_unforced && !race.after_race;
+    fresh.after_race = !race.after_unforced && race.after_race;
     const Party& writer = pair.second().kind == order::Kind::kRead ? pair.first() : pair.second();
     if (fresh.object.kind == Object::Kind::dynamic_shared) fresh.object.writer = writer.op;
     for (RaceFinding& finding : findings_) {
       if (!belongs(fresh, pair, finding)) continue;
-      finding.in_all_schedules &= fresh.in_all_schedules;
+      finding.in_all_schedules |= fresh.in_all_schedules;
+      finding.after_race |= fresh.after_race;
       finding.pairs.push_back(std::move(pair));
       return;
     }
-    if (const order::Story* story = story_of(pair.group, told_.facts)) fresh.common = story->common;
+    fresh.common = pair.common;
     fresh.pairs.push_back(std::move(pair));
     findings_.push_back(std::move(fresh));
   }
@@ -199,7 +211,11 @@ std::vector<RaceFinding> group_races(const Facts& facts, const Run& told) {
 }
 
 bool all_told(const Facts& facts, const Facts& told) {
-  const auto is_told = [&](const RaceGroup& group) { return story_of(group, told) != nullptr; };
+  // Whether other warps join a race inside one shows at the end only.
+  const auto is_told = [&](const RaceGroup& group) {
+    const order::Story* story = story_of(group, told);
+    return story != nullptr && (story->other_warp || !inside_warp(group.first.rule));
+  };
   const size_t watched = std::min(facts.races.size(), kMostWatches);
   return std::all_of(facts.races.begin(), facts.races.begin() + static_cast<ptrdiff_t>(watched),
                      is_told);

@@ -78,6 +78,7 @@ Run run_once(const casefile::Inputs& inputs, casefile::SetUp set_up, const RunPl
   schedule::Scheduler scheduler(make_chooser(plan.schedule), plan.holds, plan.watched);
   NotingPolicy policy(scheduler, run.diary, plan);
   run.result = machine.run(policy, engine ? &*engine : nullptr);
+  if (engine && plan.at_end) plan.at_end(machine, *engine);
   if (engine) run.facts = engine->finish();
 
   for (size_t buffer : casefile::output_buffers(inputs.parts)) {

@@ -30,6 +30,8 @@ struct RunPlan {
   uint8_t unwritten_fill = casefile::kUnwrittenFill;
   // Ends the run once it holds; asked whenever a story was told. Such a run gives stories only.
   std::function<bool(const order::Facts&)> enough;
+  // Called when the run is over and everything stands as it ended.
+  std::function<void(machine::Machine&, order::Engine&)> at_end;
 };
 
 // The executions of watched instructions, in the order of each warp's own program.

@@ -47,6 +47,16 @@ std::optional<Hold> hold_of(const Party& a, const Party& b) {
   return Hold{point_of(a, held), point_of(b, until)};
 }
 
+// Whatever the schedule, the later one comes later: what is missing is that it sees the earlier
+// one. The lanes of a warp are all at an instruction that moves matrices.
+bool comes_in_order(const RacePair& pair) {
+  const order::Race& race = pair.group.first;
+  const bool meet =
+      race.earlier.agent == Agent::kMatrixRows || race.later.agent == Agent::kMatrixRows;
+  const bool one_warp = race.earlier.cta == race.later.cta && race.earlier.warp == race.later.warp;
+  return race.path != order::Path::kNone || (one_warp && meet);
+}
+
 // The holds worth trying, best first: the reversal of each pair's first instance, of later
 // instances, then the opposite holds.
 std::vector<Hold> candidates(const RaceFinding& finding) {
@@ -74,6 +84,19 @@ std::vector<Hold> candidates(const RaceFinding& finding) {
   return holds;
 }
 
+// The other one's error, where it would have passed: it came first, as the hold wants it.
+bool fails_in_place(const Hold& hold, const Run& run) {
+  const auto& fault = run.result.fault;
+  return fault && fault->instruction == hold.until.instruction && fault->cta == hold.until.cta &&
+         fault->warp == hold.until.warp;
+}
+
+Unshown reason_of(const RaceFinding& finding) {
+  if (!std::ranges::all_of(finding.pairs, comes_in_order)) return Unshown::same_outputs;
+  const bool proxy = finding.pairs.front().group.first.path == order::Path::kNoProxyFence;
+  return proxy ? Unshown::proxy : Unshown::visibility;
+}
+
 }  // namespace
 
 std::vector<ChangedOutput> changed_outputs(const casefile::Inputs& inputs, const Run& before,
@@ -91,6 +114,9 @@ std::vector<ChangedOutput> changed_outputs(const casefile::Inputs& inputs, const
 
 void find_witness(const casefile::Inputs& inputs, const RunPlan& plan, const Run& plain,
                   RaceFinding& finding) {
+  finding.unshown = reason_of(finding);
+  // Matches that are not forced may put even these the other way around.
+  if (finding.unshown != Unshown::same_outputs && plain.facts.unforced.empty()) return;
   RunPlan held = plan;
   held.order.reset();
   held.machine.step_limit = step_limit(plain.result.reach.instructions);
@@ -101,9 +127,11 @@ void find_witness(const casefile::Inputs& inputs, const RunPlan& plan, const Run
     ++finding.schedules_tried;
     Witness witness{hold, run.fates.back(), changed_outputs(inputs, plain, run), std::nullopt};
     if (run.result.fault && !plain.result.fault) witness.fault = run.result.fault;
-    if (witness.fate != schedule::HoldFate::met || run.result.not_analysed) continue;
+    const bool turned = witness.fate == schedule::HoldFate::met || fails_in_place(hold, run);
+    if (!turned || run.result.not_analysed) continue;
     if (witness.changed.empty() && !witness.fault) continue;
     finding.witness = std::move(witness);
+    finding.unshown = Unshown::none;
     return;
   }
 }

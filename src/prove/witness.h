@@ -7,7 +7,9 @@
 // run's outputs are compared bit by bit with those of the run without the hold. If nothing changes,
 // other pairs and other instances of the finding are tried, then the opposite hold; a bounded
 // number of runs in all. A race whose reversals all leave the outputs alone is still a race, and is
-// said to be one that changed nothing here.
+// said to be one that changed nothing here. So is one whose accesses come in this order whatever
+// the schedule: what it lacks is visibility, and the machine executes sequentially consistent
+// memory without proxies, so that no schedule can show it.
 
 #include "prove/finding.h"
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "prove/objects.h"
+#include "report/conditions.h"
 #include "report/reach.h"
 #include "report/report.h"
 #include "report/words.h"
@@ -100,11 +101,13 @@ class JsonReport {
                  {"title", headline(finding, names_)},
                  {"object", names_.object(finding.object)},
                  {"in_all_schedules", finding.in_all_schedules},
+                 {"after_race", finding.after_race},
                  {"missing", missing_edge(finding, names_)}};
     json["pairs"] = Json::array();
     for (const prove::RacePair& one : finding.pairs) json["pairs"].push_back(pair(one));
     json["schedules_tried"] = finding.schedules_tried;
     if (finding.witness) json["witness"] = witness(*finding.witness);
+    if (finding.unshown != prove::Unshown::none) json["unshown"] = unshown_name(finding.unshown);
     return json;
   }
 
@@ -141,7 +144,8 @@ class JsonReport {
         fault.kind == machine::FaultKind::deadlock || fault.kind == machine::FaultKind::livelock;
     Json json = {{"kind", stuck ? "deadlock" : "error"},
                  {"rule", fault_rule(fault)},
-                 {"title", fault_words(fault, names_)}};
+                 {"title", fault_words(fault, names_)},
+                 {"in_all_schedules", answer_.fault_in_all_schedules}};
     if (!stuck) {
       json["at"] = place(fault.instruction);
       json["cta"] = fault.cta.value;
@@ -164,7 +168,8 @@ class JsonReport {
         prove::object_of(names_.machine(), error.space, error.party.cta, error.address);
     return {{"kind", "error"},
             {"rule", diagnose::rule(error.rule).id},
-            {"title", diagnose::rule(error.rule).catches},
+            {"title", plain_error_words(error.rule)},
+            {"in_all_schedules", error.in_all_schedules},
             {"object", names_.object(object)},
             {"at", party(error.party)},
             {"count", error.count}};
@@ -176,6 +181,7 @@ class JsonReport {
     return {{"kind", "error"},
             {"rule", "E-20"},
             {"title", "outputs depend on bytes that nobody wrote"},
+            {"in_all_schedules", finding.in_all_schedules},
             {"object", names_.object(object)},
             {"at", party(finding.read.party)},
             {"changed", changes(finding.changed)}};

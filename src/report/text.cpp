@@ -8,6 +8,7 @@
 #include <set>
 
 #include "report/color.h"
+#include "report/conditions.h"
 #include "report/reach.h"
 #include "report/report.h"
 #include "report/words.h"
@@ -122,15 +123,16 @@ class TextReport {
                        color_.faint(fmt::format("[{}]", tag)));
   }
 
-  std::string extent(bool all) const { return all ? "in all schedules" : "in this matching"; }
+  static std::string_view extent(bool all) { return all ? "in all schedules" : "in this matching"; }
 
   std::string race(const RaceFinding& finding) {
     const std::string_view word = finding.tier == diagnose::Tier::kError ? "error" : "race";
     const std::string tag =
         fmt::format("{}, rule {}", hazard_code(finding), diagnose::rule(finding.rule).id);
-    Block block(head(fmt::format("{} {}: {}", word, extent(finding.in_all_schedules),
-                                 headline(finding, names_)),
-                     tag),
+    const std::string_view where = finding.after_race && !finding.in_all_schedules
+                                       ? "after another race"
+                                       : extent(finding.in_all_schedules);
+    Block block(head(fmt::format("{} {}: {}", word, where, headline(finding, names_)), tag),
                 color_);
     const prove::RacePair& pair = finding.pairs.front();
     const bool reads = finding.hazard == prove::Hazard::read_after_write;
@@ -182,11 +184,7 @@ class TextReport {
 
   void witness(const RaceFinding& finding, Block& block) {
     if (!finding.witness) {
-      if (finding.schedules_tried == 0) return;
-      block.line(
-          fmt::format("no witness: {} that turn the two around leave every output as it is; "
-                      "what is read there does not matter, or comes out equal",
-                      plural(finding.schedules_tried, "schedule")));
+      if (finding.unshown != prove::Unshown::none) block.line(unshown_words(finding));
       return;
     }
     const prove::Witness& shown = *finding.witness;
@@ -221,11 +219,18 @@ class TextReport {
   std::string fault(const machine::Fault& fault) {
     const bool stuck =
         fault.kind == machine::FaultKind::deadlock || fault.kind == machine::FaultKind::livelock;
+<<<<<<< HEAD
     const bool all = answer_.verdict.extent == prove::Extent::all_schedules;
     const std::string title = fmt::format("{} {}: {}", stuck ? "deadlock" : "error", extent(all),
                                           fault_words(fault, names_));
     const std::string_view rule = fault_rule(fault);
     Block block(head(title, rule.empty() ? "" : fmt::format("rule {}", rule)), color_);
+=======
+    const std::string title =
+        fmt::format("{} {}: {}", stuck ? "deadlock" : "error",
+                    extent(answer_.fault_in_all_schedules), fault_words(fault, names_));
+    Block block(head(title, fmt::format("rule {}", fault_rule(fault))), color_);
+>>>>>>> verdict
     if (!stuck) {
       std::string who =
           fmt::format("by lane {} of {}", fault.lane.value, names_.warp(fault.cta, fault.warp));
@@ -239,7 +244,9 @@ class TextReport {
 
   std::string plain_error(const order::PlainError& error) {
     const diagnose::Rule& rule = diagnose::rule(error.rule);
-    Block block(head(fmt::format("error: {}", rule.catches), fmt::format("rule {}", rule.id)),
+    Block block(head(fmt::format("error {}: {}", extent(error.in_all_schedules),
+                                 plain_error_words(error.rule)),
+                     fmt::format("rule {}", rule.id)),
                 color_);
     block.site(names_.site(error.party.op), done(error.party, "written", true));
     block.line(fmt::format("seen {}", error.count == 1 ? "once" : counted(error.count) + " times"));
@@ -247,9 +254,10 @@ class TextReport {
   }
 
   std::string poison(const prove::PoisonFinding& finding) {
-    Block block(
-        head("error in all schedules: outputs depend on bytes that nobody wrote", "rule E-20"),
-        color_);
+    Block block(head(fmt::format("error {}: outputs depend on bytes that nobody wrote",
+                                 extent(finding.in_all_schedules)),
+                     "rule E-20"),
+                color_);
     block.site(names_.site(finding.read.party.op), done(finding.read.party, "written", true));
     block.line("two runs that differ only in what was there before give different outputs");
     for (const prove::ChangedOutput& output : finding.changed)

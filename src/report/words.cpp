@@ -138,26 +138,6 @@ std::string number_text(uint64_t bits, casefile::Dtype dtype) {
   return fmt::format("{}", bits);
 }
 
-std::string strong_read_text(const order::Unforced& unforced, Names& names) {
-  return fmt::format("{} at {} and {} at {} touch one word in either order",
-                     names.agent(unforced.first, false), names.line_text(unforced.first.op, {}),
-                     names.agent(unforced.second, false), names.line_text(unforced.second.op, {}));
-}
-
-std::string unforced_text(const order::Unforced& unforced, Names& names) {
-  if (unforced.rule == diagnose::RuleId::kD5) return strong_read_text(unforced, names);
-  const std::string object =
-      unforced.named_barrier
-          ? fmt::format("named barrier {}, generation {}", unforced.object, unforced.generation)
-          : fmt::format("mbarrier {}, phase {}", names.shared_place(unforced.cta, unforced.object),
-                        unforced.generation);
-  auto party = [&](const order::Party& who) {
-    return fmt::format("{} at {}", names.agent(who, false), names.line_text(who.op, {}));
-  };
-  return fmt::format("{} of CTA {}: nothing keeps {} behind {}", object, unforced.cta.value,
-                     party(unforced.second), party(unforced.first));
-}
-
 std::string_view fault_kind_words(machine::FaultKind kind) {
   using Kind = machine::FaultKind;
   switch (kind) {
@@ -238,34 +218,6 @@ diagnose::RuleId rule_of_kind(machine::FaultKind kind) {
   return RuleId::kNone;
 }
 
-std::string_view rule_of(program::Cause cause) {
-  switch (cause) {
-    case program::Cause::clock:
-    case program::Cause::placement:
-    case program::Cause::active_lanes:
-      return "D-7";
-    case program::Cause::mbarrier_test:
-      return "D-6b";
-    case program::Cause::strong_read:
-      return "D-5";
-    case program::Cause::register_pool:
-      return "D-8";
-  }
-  return {};
-}
-
-std::string influence_text(const program::Influence& influence, Names& names) {
-  const std::string made = fmt::format("`{}` at {}", names.instruction(influence.made_at),
-                                       names.line_text(influence.made_at, {}));
-  if (influence.cause == program::Cause::register_pool)
-    return made + " may have to wait for registers";
-  if (influence.arrived_at == influence.made_at)
-    return made + " may answer false, and the kernel goes on";
-  return fmt::format("what {} gives is the schedule's doing and reaches `{}` at {}", made,
-                     names.instruction(influence.arrived_at),
-                     names.line_text(influence.arrived_at, {}));
-}
-
 }  // namespace
 
 std::string hazard_code(const RaceFinding& finding) {
@@ -326,6 +278,45 @@ std::string change_words(const prove::ChangedOutput& changed, Names& names) {
   return text;
 }
 
+std::string unshown_words(const RaceFinding& finding) {
+  constexpr std::string_view kInOrder =
+      "no witness: they come in this order in every schedule; what is missing is {}, and the "
+      "machine's memory is sequentially consistent: every access is visible to all at once";
+  switch (finding.unshown) {
+    case prove::Unshown::none:
+      return {};
+    case prove::Unshown::proxy:
+      return fmt::format(kInOrder, "visibility between the generic and the async proxy");
+    case prove::Unshown::visibility:
+      return fmt::format(kInOrder, "memory order, a release that an acquire observes");
+    case prove::Unshown::same_outputs:
+      break;
+  }
+  return fmt::format(
+      "no witness: {} that turn the two around leave every output as it is; what is read there "
+      "does not matter, or comes out equal",
+      plural(finding.schedules_tried, "schedule"));
+}
+
+std::string_view unshown_name(prove::Unshown unshown) {
+  constexpr std::string_view kNames[] = {"", "proxy", "visibility", "same outputs"};
+  return kNames[static_cast<size_t>(unshown)];
+}
+
+std::string_view plain_error_words(diagnose::RuleId rule) {
+  using diagnose::RuleId;
+  switch (rule) {
+    case RuleId::kMB5:
+      return "a valid mbarrier object is initialised again";
+    case RuleId::kMB33:
+      return "an ordinary access touches a live mbarrier object";
+    case RuleId::kTM16:
+      return "a thread exits while its bulk store may still read shared memory";
+    default:
+      return "no valid mbarrier object is there";
+  }
+}
+
 std::string_view fault_rule(const machine::Fault& fault) {
   const bool stated = fault.rule != diagnose::RuleId::kNone;
   return diagnose::rule(stated ? fault.rule : rule_of_kind(fault.kind)).id;
@@ -348,17 +339,6 @@ std::string waiting_words(const machine::Waiting& waiting, Names& names) {
   }
   return fmt::format("{} waits at {} for {}", who, names.line_text(waiting.wait.instruction, {}),
                      waiting.what);
-}
-
-std::vector<Condition> conditions(const prove::Answer& answer, Names& names) {
-  std::vector<Condition> list;
-  for (const order::Unforced& unforced : answer.run.facts.unforced) {
-    list.push_back({std::string(diagnose::rule(unforced.rule).id), unforced_text(unforced, names)});
-  }
-  for (const program::Influence& influence : answer.influences) {
-    list.push_back({std::string(rule_of(influence.cause)), influence_text(influence, names)});
-  }
-  return list;
 }
 
 std::string not_analysed_words(const prove::Answer& answer, Names& names) {

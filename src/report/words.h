@@ -27,16 +27,14 @@ std::string_view fate_words(schedule::HoldFate fate);
 // "`out`: 12 of 1,024 words change, first [5] 1.25 -> 7"
 std::string change_words(const prove::ChangedOutput& changed, Names& names);
 
+// Why there is no witness.
+std::string unshown_words(const prove::RaceFinding& finding);
+std::string_view unshown_name(prove::Unshown unshown);
+
+std::string_view plain_error_words(diagnose::RuleId rule);
 std::string_view fault_rule(const machine::Fault& fault);  // id of a rule, or empty
 std::string fault_words(const machine::Fault& fault, Names& names);
 std::string waiting_words(const machine::Waiting& waiting, Names& names);
-
-// Why one run does not speak for all schedules; empty if it does.
-struct Condition {
-  std::string rule;  // "D-4"
-  std::string text;
-};
-std::vector<Condition> conditions(const prove::Answer& answer, Names& names);
 
 std::string not_analysed_words(const prove::Answer& answer, Names& names);
 

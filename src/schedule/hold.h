@@ -38,6 +38,7 @@ struct Point {
 struct Hold {
   Point held;
   Point until;
+  bool for_good = false;  // never let go: `until` is nothing
 };
 
 // Reads holds, separated by `;`. `places` is the run's table of instructions.

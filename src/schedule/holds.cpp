@@ -32,7 +32,7 @@ std::vector<OpId> Holds::watched() const {
   std::vector<OpId> ops;
   for (const Hold& hold : holds_) {
     ops.push_back(hold.held.instruction);
-    ops.push_back(hold.until.instruction);
+    if (!hold.for_good) ops.push_back(hold.until.instruction);
   }
   std::ranges::sort(ops);
   ops.erase(std::ranges::unique(ops).begin(), ops.end());
@@ -55,6 +55,7 @@ LaneMask Holds::reach(const machine::Warp& warp, OpId instruction, uint64_t n, L
 
 void Holds::passed(const machine::Warp& warp, OpId instruction, uint64_t n, LaneMask lanes) {
   for (size_t i = 0; i < holds_.size(); ++i) {
+    if (holds_[i].for_good) continue;
     if (is_execution(holds_[i].until, warp, instruction, n, lanes)) until_happened(i);
   }
   const bool asks_for_milestone = std::ranges::any_of(holds_, [&](const Hold& hold) {
@@ -105,7 +106,7 @@ bool Holds::keeps(const AsyncOperation& operation) {
 
 bool Holds::let_one_go() {
   for (size_t i = 0; i < holds_.size(); ++i) {
-    if (!states_[i].holding) continue;
+    if (!states_[i].holding || holds_[i].for_good) continue;
     release(i, HoldFate::let_go);
     return true;
   }
@@ -121,7 +122,10 @@ void Holds::release(size_t index, HoldFate fate) {
   states_[index].holding = false;
   states_[index].fate = fate;
   const Point& held = holds_[index].held;
-  if (held.moment == Moment::execution) machine_->release(held.instruction.value);
+  if (held.moment != Moment::execution) return;
+  for (size_t i = 0; i < holds_.size(); ++i)
+    if (states_[i].holding && holds_[i].held == held) return;  // another keeps it there
+  machine_->release(held.cta, held.warp, held.instruction);
 }
 
 }  // namespace lw::schedule

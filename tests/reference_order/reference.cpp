@@ -1,6 +1,7 @@
 #include "reference.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lw::reference_order {
 
@@ -117,6 +118,112 @@ void Reference::barrier_complete(uint32_t cta, int id) {
   barrier.joined = {};
 }
 
+<<<<<<< HEAD
+=======
+void Reference::mbarrier_init(uint32_t cta, uint32_t offset, int lane) {
+  Object& object = objects_[{cta, offset}];
+  object = {};
+  object.init = {lane, ++state(lane).events};
+}
+
+void Reference::use_object(Object& object, std::span<const int> lanes) {
+  for (int lane : lanes) {
+    const bool known = lane == object.init.lane || knows_event(state(lane).views[kH], object.init);
+    if (known || object.init_raced) continue;
+    object.init_raced = true;
+    ++init_races;
+  }
+}
+
+void Reference::check_forced(Object& object, std::span<const int> lanes) {
+  bool forced = true;
+  for (int lane : lanes) {
+    for (const LaneEvent& before : object.previous) forced &= lane_knows_event(lane, before);
+    for (uint32_t id : object.previous_bytes) forced &= state(lane).views[kC].knows_milestone(id);
+  }
+  if (forced) return;
+  ++unforced[RuleId::kD2];
+  object.in_doubt = true;
+}
+
+void Reference::check_landing(Object& object, const Async& operation) {
+  if (operation.phase == object.phase) return;
+  ++unforced[RuleId::kD2];
+  object.in_doubt = true;
+}
+
+// A quick waiter may have got the phase of two phases ago, unless it knew that the one before its
+// own was over.
+void Reference::check_early_wait(const Object& object, std::span<const int> lanes) {
+  bool forced = true;
+  for (int lane : lanes) {
+    for (const LaneEvent& event : object.before) forced &= lane_knows_event(lane, event);
+    for (uint32_t id : object.before_bytes) forced &= state(lane).views[kC].knows_milestone(id);
+  }
+  if (!forced && !object.in_doubt) ++unforced[RuleId::kD3];
+}
+
+void Reference::mbarrier_arrive(uint32_t cta, uint32_t offset, std::span<const int> lanes,
+                                bool release) {
+  Object& object = objects_[{cta, offset}];
+  use_object(object, lanes);
+  check_forced(object, lanes);
+  for (const LaneEvent& call : number(lanes)) {
+    const Views views = crossing(publish(call.lane));
+    for (int view = 0; view < kViewCount; ++view) {
+      if (release || view == kC) object.joined[view].join(views[view]);
+    }
+    object.joined[kE].join(state(call.lane).tensor);
+    object.arrived.push_back(call);
+  }
+}
+
+void Reference::mbarrier_expect(uint32_t cta, uint32_t offset, std::span<const int> lanes) {
+  Object& object = objects_[{cta, offset}];
+  use_object(object, lanes);
+  check_forced(object, lanes);
+  object.expected.push_back(number(lanes));
+}
+
+void Reference::mbarrier_complete(uint32_t cta, uint32_t offset) {
+  Object& object = objects_[{cta, offset}];
+  const auto all_known = [&](const Knowledge& knowledge, const Calls& calls) {
+    return std::all_of(calls.begin(), calls.end(),
+                       [&](const LaneEvent& call) { return knows_event(knowledge, call); });
+  };
+  for (const Calls& expect : object.expected) {
+    if (!all_known(object.joined[kC], expect)) ++unforced[RuleId::kD3b];
+  }
+  object.joined[kC].join(object.issuers);
+  for (const Calls& wait : object.waited) {
+    if (!all_known(object.joined[kC], wait)) ++unforced[RuleId::kD3];
+  }
+  for (uint32_t id : object.bytes) {
+    for (int view : {kH, kE, kC, kCrossing}) object.joined[view].learn_milestone(id);
+  }
+  ++object.phase;
+  object.done = object.joined;
+  object.joined = {};
+  object.issuers = {};
+  object.before = std::exchange(object.previous, object.arrived);
+  object.before_bytes = std::exchange(object.previous_bytes, object.bytes);
+  object.arrived.clear();
+  object.bytes.clear();
+  object.expected.clear();
+  object.waited.clear();
+}
+
+void Reference::mbarrier_wait(uint32_t cta, uint32_t offset, std::span<const int> lanes,
+                              bool acquire) {
+  Object& object = objects_[{cta, offset}];
+  use_object(object, lanes);
+  check_early_wait(object, lanes);
+  object.waited.push_back(number(lanes));
+  if (object.phase == 0) return;
+  for (int lane : lanes) learn(lane, object.done, acquire);
+}
+
+>>>>>>> verdict
 void Reference::cp_async_issued(int lane, uint32_t milestone) {
   state(lane).copies.writes.push_back(milestone);
   state(lane).all_copies.push_back(milestone);
@@ -141,7 +248,7 @@ uint32_t Reference::cp_async_arrive(uint32_t cta, uint32_t offset, std::span<con
   Object& object = objects_[{cta, offset}];
   use_object(object, lanes);
   check_forced(object, lanes);
-  Async arrival{cta, offset, {}, {}, {}, {}};
+  Async arrival{cta, offset, object.phase, {}, {}, {}, {}};
   for (const LaneEvent& call : number(lanes)) {
     arrival.control.join(publish(call.lane)[kC]);
     arrival.arrival.push_back(call);
@@ -155,6 +262,7 @@ uint32_t Reference::cp_async_arrive(uint32_t cta, uint32_t offset, std::span<con
 void Reference::async_arrive(uint32_t id) {
   const Async& arrival = async_.at(id);
   Object& object = objects_[{arrival.cta, arrival.offset}];
+  check_landing(object, arrival);
   for (uint32_t copy : arrival.copies) {
     for (int view : {kH, kE, kC}) object.joined[view].learn_milestone(copy);
   }
@@ -171,7 +279,8 @@ uint32_t Reference::bulk_load(uint32_t cta, uint32_t offset, int lane,
   use_object(object, lanes);
   check_forced(object, lanes);
   ++state(lane).events;
-  Async load{cta, offset, {milestones.begin(), milestones.end()}, publish(lane)[kC], {}, {}};
+  Async load{cta, offset, object.phase, {milestones.begin(), milestones.end()}, publish(lane)[kC],
+             {},  {}};
   async_[next_async_] = load;
   return next_async_++;
 }
@@ -179,6 +288,7 @@ uint32_t Reference::bulk_load(uint32_t cta, uint32_t offset, int lane,
 void Reference::bulk_complete(uint32_t id) {
   const Async& load = async_.at(id);
   Object& object = objects_[{load.cta, load.offset}];
+  check_landing(object, load);
   object.bytes.insert(object.bytes.end(), load.milestones.begin(), load.milestones.end());
   object.issuers.join(load.control);
 }

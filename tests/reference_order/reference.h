@@ -228,6 +228,7 @@ class Reference {
     AsyncGroup bulk;
     std::vector<AsyncGroup> bulk_groups;
     std::vector<std::pair<Scope, Views>> fences;
+    std::vector<uint32_t> wide_fences;  // events: fences that can release to other CTAs
     std::vector<WordWrite> observed;
     std::vector<TensorIds> work;
     Knowledge tensor;  // known at the last before_thread_sync
@@ -248,8 +249,10 @@ class Reference {
     uint32_t phase = 0;
     LaneEvent init{};
     bool init_raced = false;
-    std::vector<LaneEvent> arrived, previous;
-    std::vector<uint32_t> bytes, previous_bytes;  // milestones of copies, ids of async arrivals
+    bool in_doubt = false;  // D-2 has failed
+    std::vector<LaneEvent> arrived, previous, before;
+    // Milestones of copies, ids of asynchronous arrivals.
+    std::vector<uint32_t> bytes, previous_bytes, before_bytes;
     std::vector<Calls> expected, waited;
     Calls uses;         // of its life
     Views joined;       // what the arrivals bring
@@ -259,6 +262,7 @@ class Reference {
   struct Async {
     uint32_t cta = 0;
     uint32_t offset = 0;
+    uint32_t phase = 0;  // of the object at the issue
     std::vector<uint32_t> milestones;
     Knowledge control;
     std::vector<uint32_t> copies;
@@ -278,6 +282,7 @@ class Reference {
   bool conflict(const Record& x, const Record& y) const;
   // Is the grid of `earlier` complete before that of `lane` starts?
   bool grid_over(int earlier, int lane);
+  bool is_classic_last_block(const Record& x, int lane);
   // The path of a pair and its tier: 0 ordered, 1 strict, 2 race.
   std::pair<int, int> judge(const ByteKey& byte, const Record& x, const Record& y);
   std::pair<int, int> judge_tensor(const Record& x, const Record& y);
@@ -291,6 +296,8 @@ class Reference {
   std::map<ByteKey, std::vector<Record>> by_byte(const std::vector<Touched>& touched) const;
   bool retires(const Record& y, const Record& x, const std::vector<Record>& now);
   void check_forced(Object& object, std::span<const int> lanes);
+  void check_landing(Object& object, const Async& operation);
+  void check_early_wait(const Object& object, std::span<const int> lanes);
   void check_word(const std::vector<WordEvent>& before, const StrongCall& call);
   void read_word(Word& word, const StrongCall& call);
   void write_word(Word& word, const StrongCall& call);

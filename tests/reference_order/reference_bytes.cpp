@@ -40,6 +40,28 @@ bool Reference::knows(int view, int lane, const Record& x) {
                      [&](const auto& receiver) { return known(receiver.first, receiver.second); });
 }
 
+// The write's thread went through a fence that the reader has heard of, and of some thread of that
+// CTA the last fence that it has heard of was acquired.
+bool Reference::is_classic_last_block(const Record& x, int lane) {
+  const auto knows_fence = [&](int view, int who, uint32_t event) {
+    return state(lane).views[view].knows_lane(who, event);
+  };
+  if (cta_of(x.lane) == cta_of(lane) || !x.writes || x.reads || x.async) return false;
+  const auto& own = state(x.lane).wide_fences;
+  const bool fenced = std::any_of(own.begin(), own.end(), [&](uint32_t event) {
+    return event > x.event && knows_fence(kC, x.lane, event);
+  });
+  if (!fenced) return false;
+  for (int who = static_cast<int>(cta_of(x.lane)) * kLanesPerCta, end = who + kLanesPerCta;
+       who < end; ++who) {
+    const auto& fences = state(who).wide_fences;
+    const auto last = std::find_if(fences.rbegin(), fences.rend(),
+                                   [&](uint32_t event) { return knows_fence(kC, who, event); });
+    if (last != fences.rend() && knows_fence(kH, who, *last)) return true;
+  }
+  return false;
+}
+
 std::pair<int, int> Reference::judge(const ByteKey& byte, const Record& x, const Record& y) {
   if (grid_over(x.lane, y.lane)) return {kOrdered, 0};
   if (byte.cta >= kTensorOwner) return judge_tensor(x, y);
@@ -56,7 +78,12 @@ std::pair<int, int> Reference::judge(const ByteKey& byte, const Record& x, const
     return {path, known(kCrossing) ? 1 : 2};
   }
   if (known(kE)) return {static_cast<int>(Path::kExecution), x.writes ? 2 : 1};
-  return {static_cast<int>(known(kC) ? Path::kControl : Path::kNone), 2};
+  if (known(kC)) {
+    const bool classic =
+        std::ranges::all_of(lanes, [&](int lane) { return is_classic_last_block(x, lane); });
+    return {static_cast<int>(Path::kControl), classic ? 0 : 2};
+  }
+  return {static_cast<int>(Path::kNone), 2};
 }
 
 // The least ordered pair of those with the worst tier.

@@ -27,6 +27,7 @@ void Reference::fence(int lane, FenceKind kind, Scope scope) {
   }
   if (kind == FenceKind::kAcquire) return;
   ++me.events;
+  if (wide(scope)) me.wide_fences.push_back(me.events);
   std::erase_if(me.fences, [&](const auto& fence) { return fence.first <= scope; });
   me.fences.push_back({scope, publish_across(lane)});
 }

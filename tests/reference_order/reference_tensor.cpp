@@ -112,7 +112,7 @@ uint32_t Reference::tensor_commit(uint32_t cta, uint32_t offset, int lane) {
   Object& object = objects_[{cta, offset}];
   use_object(object, lanes);
   check_forced(object, lanes);
-  Async arrival{cta, offset, {}, {}, {}, {}};
+  Async arrival{cta, offset, object.phase, {}, {}, {}, {}};
   for (const LaneEvent& call : number(lanes)) {
     arrival.control = publish(lane)[kC];
     arrival.arrival.push_back(call);

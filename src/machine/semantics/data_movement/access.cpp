@@ -185,6 +185,7 @@ class Resolver {
     access.bytes = static_cast<uint8_t>(shape_.bytes());
     access.element_bytes = static_cast<uint8_t>(shape_.element_bytes());
     access.result_live = result_live_;
+    access.poll = shape_.poll;
     access.at = order::Addresses::each64(lanes_.place.data());
     if (!is_ordinary_)
       warp_.machine->values().begin(op_, warp_);
@@ -227,11 +228,16 @@ uint64_t read_register(const Warp& warp, Slot slot, bool wide, int lane) {
 
 }  // namespace
 
+// Strengths of loads that poll, beyond those of order::Strength.
+constexpr unsigned kPollRelaxed = 5;
+constexpr unsigned kPollAcquire = 6;
+
 uint16_t AccessShape::encode() const {
-  return static_cast<uint16_t>(static_cast<unsigned>(space) | wide_address << 3 |
-                               element_log2 << 4 | vector_log2 << 7 | sign_extend << 9 |
-                               wide_register << 10 | static_cast<unsigned>(strength) << 11 |
-                               static_cast<unsigned>(scope) << 14);
+  const unsigned polling = strength == order::Strength::kAcquire ? kPollAcquire : kPollRelaxed;
+  const unsigned code = poll ? polling : static_cast<unsigned>(strength);
+  return static_cast<uint16_t>(
+      static_cast<unsigned>(space) | wide_address << 3 | element_log2 << 4 | vector_log2 << 7 |
+      sign_extend << 9 | wide_register << 10 | code << 11 | static_cast<unsigned>(scope) << 14);
 }
 
 AccessShape AccessShape::decode(uint16_t detail) {
@@ -242,7 +248,11 @@ AccessShape AccessShape::decode(uint16_t detail) {
   shape.vector_log2 = detail >> 7 & 3;
   shape.sign_extend = detail >> 9 & 1;
   shape.wide_register = detail >> 10 & 1;
-  shape.strength = static_cast<order::Strength>(detail >> 11 & 7);
+  const unsigned code = detail >> 11 & 7;
+  shape.poll = code >= kPollRelaxed;
+  shape.strength = code == kPollAcquire   ? order::Strength::kAcquire
+                   : code == kPollRelaxed ? order::Strength::kRelaxed
+                                          : static_cast<order::Strength>(code);
   shape.scope = static_cast<order::Scope>(detail >> 14 & 3);
   return shape;
 }

@@ -26,6 +26,7 @@ struct AccessShape {
   bool wide_register = false;  // elements stand in 64-bit slots
   order::Strength strength = order::Strength::kWeak;
   order::Scope scope = order::Scope::kGpu;
+  bool poll = false;  // of a strong load
 
   uint32_t element_bytes() const { return 1u << element_log2; }
   uint32_t elements() const { return 1u << vector_log2; }

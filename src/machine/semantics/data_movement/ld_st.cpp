@@ -145,6 +145,7 @@ void emit_load(Decoder& decoder) {
   if (shape.element_log2 == 2 && bits == 32) shape.sign_extend = false;
   if (shape.element_log2 == 3) shape.sign_extend = false;
   if (shape.element_log2 == 1 && bits == 16) shape.sign_extend = false;
+  shape.poll = shape.strength != Strength::kWeak && decoder.is_poll();
   std::vector<Slot> slots = decoder.results(decoder.operand(0), slot_type(decoder, bits));
   if (emit_named_load(decoder, address, shape, slots)) return;
   Handlers handlers = hot_load(shape);

@@ -103,8 +103,12 @@ void arrive(const Op& op, Warp& warp, uint32_t id, std::optional<uint32_t> threa
   arrival.step = base::Step(warp.machine->steps());
   if (arrival.use == BarrierUse::reduce) arrival.predicate = warp.predicate(op.c);
   const BarrierFault fault = barrier.arrive(arrival, cta.live_lanes);
-  if (fault != BarrierFault::none)
-    return warp.fail(op, FaultKind::barrier_misuse, misuse_text(fault, id, arrival, cta), lanes);
+  if (fault != BarrierFault::none) {
+    const bool by_state = !is_alone_wrong(fault);
+    return warp.fail(op, FaultKind::barrier_misuse, misuse_text(fault, id, arrival, cta), lanes,
+                     diagnose::RuleId::kNone,
+                     by_state ? std::optional(BarrierId(static_cast<uint8_t>(id))) : std::nullopt);
+  }
   const Telling telling(op, warp);
   if (warp.order)
     warp.order->barrier_arrive(*warp.order_warp, op.instruction,

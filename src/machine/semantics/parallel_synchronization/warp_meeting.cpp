@@ -47,6 +47,13 @@ void meet_with(const Op& op, Warp& warp, Meets what, Perform perform, LaneMask m
     return warp.fail(op, FaultKind::wrong_mask,
                      fmt::format("the member mask 0x{:08x} leaves the executing thread out", mask),
                      lanes & ~mask);
+  if (const LaneMask gone = mask & warp.awaited & ~warp.live)
+    return warp.fail(
+        op, FaultKind::wrong_mask,
+        fmt::format("the member mask 0x{:08x} names lanes 0x{:08x}, which exit instead "
+                    "of executing it",
+                    mask, gone),
+        lanes);
   const Meeting meeting = gather_parts(op, warp, mask, lanes);
   if (meeting.lanes() != (mask & warp.live))
     return warp.block_lanes(

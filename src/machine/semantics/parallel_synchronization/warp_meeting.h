@@ -12,6 +12,11 @@
 // A caller outside its own mask is an error (rule W-10). Lanes with different masks never meet; if
 // they need each other that is a deadlock, and the report says who waits for whom.
 //
+// Threads that have exited need not come. But a lane that went another way, had something to do
+// there and then exited may as well be at it when the others call, and then it is a lane of the
+// mask that never comes: the same error, whoever was first in this run. Only lanes whose branch led
+// straight to the exit (`if (i >= n) return;`) count as gone from the start.
+//
 // An Op of this kind: c the member mask; `immediate` the mask if it is a constant, else 0; `detail`
 // and the handlers say what the instruction is, and must agree in a meeting.
 
@@ -49,7 +54,7 @@ using Perform = void (*)(const Meeting&, Warp&);
 
 // All lanes that a constant mask names run, and no others.
 LW_ALWAYS_INLINE bool is_complete(const Op& op, const Warp& warp) {
-  return (static_cast<LaneMask>(op.immediate) & warp.live) == warp.active;
+  return (static_cast<LaneMask>(op.immediate) & warp.awaited) == warp.active;
 }
 
 // The body of such an instruction, for `control_handlers`: one meeting for each mask among the

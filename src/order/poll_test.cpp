@@ -1,0 +1,183 @@
+// Flags that are polled (D-6), told by hand: warp 0 writes, warp 1 reads.
+
+#include <gtest/gtest.h>
+
+#include "order/engine.h"
+
+namespace lw::order {
+namespace {
+
+constexpr CtaId kCta{0};
+constexpr OpId kStore{1};
+constexpr OpId kLoad{2};
+constexpr OpId kSync{3};
+constexpr uint64_t kFlag = 128;
+
+class Polls : public ::testing::Test {
+ protected:
+  Polls() : engine({}, nullptr) {
+    engine.begin_grid(GridId{0}, {});
+    engine.begin_cta(kCta, GridId{0}, 96, 1024);
+  }
+  Warp& warp(uint16_t index) { return engine.warp(kCta, WarpId{index}); }
+  void access(uint16_t index, Kind kind, Strength strength, bool poll, LaneMask lanes = 1) {
+    Access access;
+    access.op = kind == Kind::kRead ? kLoad : kStore;
+    access.lanes = lanes;
+    access.kind = kind;
+    access.strength = strength;
+    access.scope = Scope::kCta;
+    access.poll = poll;
+    access.at = Addresses::uniform(kFlag);
+    engine.access(warp(index), access);
+  }
+  void set(uint16_t index = 0) { access(index, Kind::kWrite, Strength::kRelease, false); }
+  void poll(LaneMask lanes = 1) { access(1, Kind::kRead, Strength::kAcquire, true, lanes); }
+  void again(LaneMask lanes = 1) { engine.poll_again(warp(1), kLoad, lanes); }
+  void sync() {
+    for (uint16_t index : {0, 1})
+      engine.barrier_arrive(warp(index), kSync, BarrierId{1}, BarrierKind::kSync, kAllLanes);
+    engine.barrier_complete(kCta, BarrierId{1});
+  }
+  const std::vector<Unforced>& unforced() { return engine.finish().unforced; }
+
+  Engine engine;
+};
+
+TEST_F(Polls, AReaderThatWentAroundWaitsForTheWrite) {
+  poll();
+  again();
+  set();
+  poll();
+  EXPECT_TRUE(unforced().empty());
+}
+
+TEST_F(Polls, AReaderThatCameLateMayWaitForNothing) {
+  set();
+  poll();
+  ASSERT_EQ(unforced().size(), 1u);
+  EXPECT_EQ(unforced()[0].rule, RuleId::kD6);
+  EXPECT_TRUE(unforced()[0].awaited);
+  ASSERT_EQ(engine.finish().awaited.size(), 1u);
+  EXPECT_EQ(engine.finish().awaited[0].write.op, kStore);
+}
+
+TEST_F(Polls, AWriteThatIsKnownIsNotWaitedFor) {
+  set();
+  sync();
+  poll();
+  EXPECT_TRUE(unforced().empty());
+}
+
+TEST_F(Polls, TwoWritersMayEachBeEnough) {
+  poll();
+  again();
+  set(0);
+  set(2);
+  poll();
+  ASSERT_EQ(unforced().size(), 1u);
+  EXPECT_FALSE(unforced()[0].awaited);
+}
+
+TEST_F(Polls, AWriterThatWroteTwiceMayHaveBeenSeenAtOnce) {
+  poll();
+  again();
+  set();
+  set();
+  poll();
+  ASSERT_EQ(unforced().size(), 1u);
+  EXPECT_FALSE(unforced()[0].awaited);
+}
+
+TEST_F(Polls, AWriteAfterwardsMayMakeTheTestFail) {
+  poll();
+  again();
+  set();
+  poll();
+  set();
+  ASSERT_EQ(unforced().size(), 1u);
+  EXPECT_EQ(unforced()[0].first.kind, Kind::kRead);
+}
+
+TEST_F(Polls, AWriteBehindTheReaderDoesNot) {
+  poll();
+  again();
+  set();
+  poll();
+  sync();
+  set();
+  EXPECT_TRUE(unforced().empty());
+}
+
+TEST_F(Polls, WhatAFailedReadTaughtDoesNotCount) {
+  poll();
+  again();
+  set();
+  poll();
+  again();
+  set();
+  poll();
+  ASSERT_EQ(unforced().size(), 1u);
+  EXPECT_FALSE(unforced()[0].awaited);
+}
+
+TEST_F(Polls, AReaderThatIsStuckMayHaveMissedWhatItWaitsFor) {
+  poll();
+  again();
+  set();
+  set();
+  poll();
+  again();
+  engine.poll_blocked(warp(1), kLoad, 1);
+  ASSERT_EQ(unforced().size(), 1u);
+  EXPECT_EQ(unforced()[0].rule, RuleId::kD6);
+}
+
+TEST_F(Polls, AReaderThatSawAllThatThereWasIsStuckWhateverTheOrder) {
+  poll();
+  again();
+  set();
+  poll();
+  again();
+  poll();
+  again();
+  engine.poll_blocked(warp(1), kLoad, 1);
+  EXPECT_TRUE(unforced().empty());
+}
+
+TEST_F(Polls, AWeakStoreBeforeThePollIsTheStart) {
+  engine.write_contiguous(warp(1), kSync, 1, Space::kShared, kFlag, 4);
+  sync();
+  poll();
+  again();
+  poll();
+  again();
+  set();
+  poll();
+  EXPECT_TRUE(unforced().empty());
+}
+
+TEST_F(Polls, OnlyTheLanesThatWentAroundWait) {
+  poll(3);
+  again(1);
+  set();
+  poll(1);
+  ASSERT_EQ(unforced().size(), 1u);  // the other lane had passed before the write
+  EXPECT_EQ(unforced()[0].first.lanes, 2u);
+}
+
+TEST_F(Polls, APollOfAnEarlierLoopStaysPassed) {
+  poll();
+  again();
+  set();
+  poll();
+  poll();  // the loop is entered again
+  again();
+  set();
+  poll();
+  ASSERT_EQ(unforced().size(), 1u);
+  EXPECT_EQ(unforced()[0].first.kind, Kind::kRead);
+}
+
+}  // namespace
+}  // namespace lw::order
