@@ -103,18 +103,12 @@ void Engine::async_arrive(AsyncId arrival) {
   const auto at = core_->pending.find(arrival.value);
   if (at == core_->pending.end()) return;  // its object was missing, which is reported
   Pending& pending = at->second;
-<<<<<<< HEAD
-  auto& objects = core_->ctas[pending.signal.cta.value]->mbarriers;
-  const auto object = objects.find(pending.signal.offset);
-  if (object == objects.end()) return;  // its life ended before, which the machine reports (E-8)
-  MbarrierState& state = object->second;
-  state.phase_had_bytes = true;
-=======
   Cta& cta = *core_->ctas[pending.signal.cta.value];
-  MbarrierState& state = cta.mbarriers[pending.signal.offset];
+  const auto object = cta.mbarriers.find(pending.signal.offset);
+  if (object == cta.mbarriers.end()) return;  // its life ended before, which the machine reports (E-8)
+  MbarrierState& state = object->second;
   check_landing(*core_, cta, state, pending);
   state.phase_had_bytes = state.ever_had_bytes = true;
->>>>>>> verdict
   state.arrived.push_back(pending.event);
   state.last_copy = pending.event;
   state.arrivals.push_back(std::move(pending.issue));

@@ -36,13 +36,10 @@ struct Answer {
   std::vector<RaceFinding> races;              // counted tiers
   std::vector<RaceFinding> notes;
   std::optional<PoisonFinding> poison;
-<<<<<<< HEAD
   // No run with other bytes in unwritten memory was needed: races explain all reads of such bytes.
   bool races_explain_unwritten = false;
-=======
   std::optional<FaultDoubt> fault_doubt;  // where an error ended the run
   bool fault_in_all_schedules = false;
->>>>>>> verdict
   std::vector<schedule::Hold> replayed;  // holds the user asked for; fates are in `run`
   // What those holds change against a run without them.
   std::optional<std::vector<ChangedOutput>> replay_changes;

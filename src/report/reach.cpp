@@ -56,16 +56,13 @@ std::vector<std::string> assumption_words(const prove::Answer& answer, Names& na
                                         : "with other bytes there the outputs are the "
                                           "same"));
   }
-<<<<<<< HEAD
   if (const std::vector<std::string> forms = unconfirmed(names); !forms.empty())
     sentences.push_back(
         fmt::format("unconfirmed arithmetic: no device was asked for the last bits of {}",
                     fmt::join(forms, ", ")));
-=======
   if (facts.polls_other_ctas)
     sentences.push_back(
         "CTAs wait for others by polling, which relies on their being resident together");
->>>>>>> verdict
   if (!strict && !facts.practice.empty()) {
     std::vector<std::string> rules;
     for (const diagnose::RuleId rule : facts.practice) rules.emplace_back(diagnose::rule(rule).id);

@@ -219,18 +219,11 @@ class TextReport {
   std::string fault(const machine::Fault& fault) {
     const bool stuck =
         fault.kind == machine::FaultKind::deadlock || fault.kind == machine::FaultKind::livelock;
-<<<<<<< HEAD
-    const bool all = answer_.verdict.extent == prove::Extent::all_schedules;
-    const std::string title = fmt::format("{} {}: {}", stuck ? "deadlock" : "error", extent(all),
-                                          fault_words(fault, names_));
-    const std::string_view rule = fault_rule(fault);
-    Block block(head(title, rule.empty() ? "" : fmt::format("rule {}", rule)), color_);
-=======
     const std::string title =
         fmt::format("{} {}: {}", stuck ? "deadlock" : "error",
                     extent(answer_.fault_in_all_schedules), fault_words(fault, names_));
-    Block block(head(title, fmt::format("rule {}", fault_rule(fault))), color_);
->>>>>>> verdict
+    const std::string_view rule = fault_rule(fault);
+    Block block(head(title, rule.empty() ? "" : fmt::format("rule {}", rule)), color_);
     if (!stuck) {
       std::string who =
           fmt::format("by lane {} of {}", fault.lane.value, names_.warp(fault.cta, fault.warp));

@@ -1,6 +1,7 @@
 // mbarrier objects of the naive engine.
 
 #include <algorithm>
+#include <utility>
 
 #include "reference.h"
 
@@ -60,7 +61,26 @@ void Reference::check_forced(Object& object, std::span<const int> lanes) {
     for (const LaneEvent& before : object.previous) forced &= lane_knows_event(lane, before);
     for (uint32_t id : object.previous_bytes) forced &= state(lane).views[kC].knows_milestone(id);
   }
-  if (!forced) ++unforced[RuleId::kD2];
+  if (forced) return;
+  ++unforced[RuleId::kD2];
+  object.in_doubt = true;
+}
+
+void Reference::check_landing(Object& object, const Async& operation) {
+  if (operation.phase == object.phase) return;
+  ++unforced[RuleId::kD2];
+  object.in_doubt = true;
+}
+
+// A quick waiter may have got the phase of two phases ago, unless it knew that the one before its
+// own was over.
+void Reference::check_early_wait(const Object& object, std::span<const int> lanes) {
+  bool forced = true;
+  for (int lane : lanes) {
+    for (const LaneEvent& event : object.before) forced &= lane_knows_event(lane, event);
+    for (uint32_t id : object.before_bytes) forced &= state(lane).views[kC].knows_milestone(id);
+  }
+  if (!forced && !object.in_doubt) ++unforced[RuleId::kD3];
 }
 
 void Reference::mbarrier_arrive(uint32_t cta, uint32_t offset, std::span<const int> lanes,
@@ -113,8 +133,8 @@ void Reference::mbarrier_complete(uint32_t cta, uint32_t offset) {
   object.done = object.joined;
   object.joined = {};
   object.issuers = {};
-  object.previous = object.arrived;
-  object.previous_bytes = object.bytes;
+  object.before = std::exchange(object.previous, object.arrived);
+  object.before_bytes = std::exchange(object.previous_bytes, object.bytes);
   object.arrived.clear();
   object.bytes.clear();
   object.expected.clear();
@@ -125,6 +145,7 @@ void Reference::mbarrier_wait(uint32_t cta, uint32_t offset, std::span<const int
                               bool acquire) {
   Object& object = objects_[{cta, offset}];
   use_object(object, lanes);
+  check_early_wait(object, lanes);
   object.waited.push_back(number(lanes));
   if (object.phase == 0) return;
   for (int lane : lanes) learn(lane, object.done, acquire);
