@@ -70,6 +70,21 @@ LW_INLINE constexpr int32_t mad24_hi_sat(int32_t a, int32_t b, int32_t c) {
   return clamp_s32(int64_t{mul24_hi(a, b)} + c);
 }
 
+// clmad: the product of polynomials over GF(2), its low or high half, plus (that is, xor) c.
+LW_INLINE constexpr unsigned __int128 carryless_product(uint64_t a, uint64_t b) {
+  unsigned __int128 product = 0;
+  for (int bit = 0; bit < 64; ++bit)
+    product ^=
+        (static_cast<unsigned __int128>(a) << bit) & -static_cast<unsigned __int128>(b >> bit & 1);
+  return product;
+}
+LW_INLINE constexpr uint64_t clmad_lo(uint64_t a, uint64_t b, uint64_t c) {
+  return static_cast<uint64_t>(carryless_product(a, b)) ^ c;
+}
+LW_INLINE constexpr uint64_t clmad_hi(uint64_t a, uint64_t b, uint64_t c) {
+  return static_cast<uint64_t>(carryless_product(a, b) >> 64) ^ c;
+}
+
 // sad: c + |a - b|, wrapping.
 template <class Int>
 LW_INLINE constexpr Int sad(Int a, Int b, Int c) {

@@ -66,7 +66,7 @@ class Slicer {
     for (uint32_t i = 0; i < nodes_.size(); ++i) describe(i);
     for (const Loop& loop : flow_.loops())
       if (is_pure(loop)) pure_.push_back(loop);
-    readers_.resize(code.registers.size());
+    readers_.resize(code.registers.size() + 1);
     for (uint32_t i = 0; i < nodes_.size(); ++i) index_readers(i);
   }
 
@@ -95,7 +95,16 @@ class Slicer {
     bool result_first = writes_first(node, opcode);
     for (size_t i = 0; i < operands.size(); ++i)
       add_operand(node, flat.frame, function, operands[i], i == 0 && result_first);
+    add_condition_code(node, opcode);
     add_cause(node, opcode);
+  }
+
+  // The condition code of add.cc and its kin is a register that has no name: the last one.
+  void add_condition_code(Node& node, const ptx::Opcode& opcode) const {
+    const auto code = static_cast<uint32_t>(code_.registers.size());
+    const std::string_view name = mnemonic(opcode);
+    if (opcode.has(ptx::Mod::cc)) node.writes.push_back(code);
+    if (name == "addc" || name == "subc" || name == "madc") node.reads.push_back(code);
   }
 
   // Whether operand 0 is written. Where it may be both (accumulators), it is read as well.

@@ -117,5 +117,13 @@ TEST(Influence, RegisterPoolWaitsWhereItStands) {
   EXPECT_EQ(pool.arrival, Arrival::control);
 }
 
+TEST(Influence, GoesThroughTheConditionCode) {
+  Influence clock = only(
+      "mov.u32 r0, %clock;\nadd.cc.u32 r1, r0, 5;\naddc.u32 r2, 0, 0;\n"
+      "ld.param.u64 rd0, [out];\nst.global.u32 [rd0], r2;\n");
+  EXPECT_EQ(clock.cause, Cause::clock);
+  EXPECT_EQ(clock.arrival, Arrival::memory);
+}
+
 }  // namespace
 }  // namespace lw::program

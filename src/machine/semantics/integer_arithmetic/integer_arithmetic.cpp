@@ -32,6 +32,8 @@ LW_FUNCTION(MadHiSat, arith::mad_hi_sat(a...))
 LW_FUNCTION(Mul24Lo, arith::mul24_lo(a...))
 LW_FUNCTION(Mul24Hi, arith::mul24_hi(a...))
 LW_FUNCTION(Mad24HiSat, arith::mad24_hi_sat(a...))
+LW_FUNCTION(ClmadLo, arith::clmad_lo(a...))
+LW_FUNCTION(ClmadHi, arith::clmad_hi(a...))
 LW_FUNCTION(Popc, arith::popc(a...))
 LW_FUNCTION(Clz, arith::clz(a...))
 LW_FUNCTION(Brev, arith::brev(a...))
@@ -69,27 +71,6 @@ struct Negate {
   }
 };
 
-// Two halves of a word as integers.
-template <class Half, class Function>
-LW_ALWAYS_INLINE uint32_t both_halves(uint32_t a, uint32_t b, Function f) {
-  auto low = static_cast<uint16_t>(f(static_cast<Half>(a), static_cast<Half>(b)));
-  auto high = static_cast<uint16_t>(f(static_cast<Half>(a >> 16), static_cast<Half>(b >> 16)));
-  return uint32_t{high} << 16 | low;
-}
-struct AddHalves {
-  LW_ALWAYS_INLINE uint32_t operator()(uint32_t a, uint32_t b) const {
-    return both_halves<uint16_t>(a, b, [](uint16_t x, uint16_t y) { return x + y; });
-  }
-};
-template <class Half, bool want_max, bool relu>
-struct SelectHalves {
-  LW_ALWAYS_INLINE uint32_t operator()(uint32_t a, uint32_t b) const {
-    return both_halves<Half>(a, b, [](Half x, Half y) {
-      Half chosen = (x < y) == want_max ? y : x;
-      return relu && chosen < 0 ? Half{0} : chosen;
-    });
-  }
-};
 template <bool want_max>
 struct SelectRelu {
   LW_ALWAYS_INLINE int32_t operator()(int32_t a, int32_t b) const {
@@ -160,9 +141,6 @@ void bind_add_sat(Decoder& decoder) {
 void bind_sub_sat(Decoder& decoder) {
   emit_3(decoder, elementwise<SubSat, int32_t, int32_t, int32_t>);
 }
-void bind_add_packed_int(Decoder& decoder) {
-  emit_3(decoder, elementwise<AddHalves, uint32_t, uint32_t, uint32_t>);
-}
 
 void bind_mul_int(Decoder& decoder) {
   emit_3(decoder, decoder.has(Mod::lo) ? hot_integer(HotInteger::mul_lo, decoder.type())
@@ -186,6 +164,11 @@ void bind_mad_wide(Decoder& decoder) {
 void bind_mad_sat(Decoder& decoder) {
   emit_4(decoder, elementwise<MadHiSat, int32_t, int32_t, int32_t, int32_t>);
 }
+void bind_clmad(Decoder& decoder) {
+  emit_4(decoder, decoder.has(Mod::lo)
+                      ? elementwise<ClmadLo, uint64_t, uint64_t, uint64_t, uint64_t>
+                      : elementwise<ClmadHi, uint64_t, uint64_t, uint64_t, uint64_t>);
+}
 void bind_mul24(Decoder& decoder) {
   emit_3(decoder, decoder.has(Mod::lo) ? words_2<Mul24Lo>(decoder.type())
                                        : words_2<Mul24Hi>(decoder.type()));
@@ -204,24 +187,6 @@ void bind_rem(Decoder& decoder) { emit_3(decoder, binary<Rem>(decoder.type())); 
 void bind_abs_int(Decoder& decoder) { emit_2(decoder, unary<Abs>(decoder.type())); }
 void bind_neg_int(Decoder& decoder) { emit_2(decoder, unary<Negate>(decoder.type())); }
 
-void bind_min_packed_int(Decoder& decoder) {
-  bool relu = decoder.has(Mod::relu);
-  Handlers handlers =
-      is_signed(ptx::element_of(decoder.type()))
-          ? relu ? elementwise<SelectHalves<int16_t, false, true>, uint32_t, uint32_t, uint32_t>
-                 : elementwise<SelectHalves<int16_t, false, false>, uint32_t, uint32_t, uint32_t>
-          : elementwise<SelectHalves<uint16_t, false, false>, uint32_t, uint32_t, uint32_t>;
-  emit_3(decoder, handlers);
-}
-void bind_max_packed_int(Decoder& decoder) {
-  bool relu = decoder.has(Mod::relu);
-  Handlers handlers =
-      is_signed(ptx::element_of(decoder.type()))
-          ? relu ? elementwise<SelectHalves<int16_t, true, true>, uint32_t, uint32_t, uint32_t>
-                 : elementwise<SelectHalves<int16_t, true, false>, uint32_t, uint32_t, uint32_t>
-          : elementwise<SelectHalves<uint16_t, true, false>, uint32_t, uint32_t, uint32_t>;
-  emit_3(decoder, handlers);
-}
 void bind_min_relu(Decoder& decoder) {
   emit_3(decoder, elementwise<SelectRelu<false>, int32_t, int32_t, int32_t>);
 }
