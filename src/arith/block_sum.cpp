@@ -9,14 +9,6 @@ namespace lw::arith {
 
 namespace {
 
-// A nonzero term: significand * 2^last, its exponent in the sense of the rules, or a special value.
-struct Term {
-  bool negative;
-  uint64_t significand;
-  int last;
-  int exponent;
-};
-
 // What the special values of a block add up to.
 struct Specials {
   bool nan = false;
@@ -39,7 +31,7 @@ void note_special(Specials& specials, const Decoded& a, const Decoded& b) {
 }
 
 // The term cut to a multiple of 2^unit. A zero may have any exponent.
-int64_t truncated(const Term& term, int unit) {
+int64_t truncated(const SumTerm& term, int unit) {
   if (term.significand == 0) return 0;
   int shift = unit - term.last;
   uint64_t magnitude = shift > 63  ? 0
@@ -78,33 +70,40 @@ uint32_t finish(int64_t sum, int unit, BlockRules rules) {
 
 }  // namespace
 
+uint32_t sum_of_terms(std::span<const SumTerm> terms, uint32_t c, BlockRules rules) {
+  const Decoded addend = decode(accumulator_format(rules), c);
+  const SumTerm last{addend.negative, addend.significand, addend.exponent,
+                     addend.exponent + accumulator_format(rules).fraction_bits};
+  int largest = rules.floor;
+  const auto raise = [&](const SumTerm& term) {
+    if (term.significand != 0) largest = std::max(largest, term.exponent);
+  };
+  for (const SumTerm& term : terms) raise(term);
+  raise(last);
+  const int unit = largest - rules.fraction_bits;
+  int64_t sum = truncated(last, unit);
+  for (const SumTerm& term : terms) sum += truncated(term, unit);
+  return finish(sum, unit, rules);
+}
+
 uint32_t block_sum(const Format& a_format, std::span<const uint32_t> a, const Format& b_format,
-                   std::span<const uint32_t> b, uint32_t c, BlockRules rules) {
+                   std::span<const uint32_t> b, uint32_t c, BlockRules rules, int scale) {
   LW_CHECK(a.size() == b.size(), a.size(), b.size());
-  std::vector<Term> terms;
+  std::vector<SumTerm> terms;
   Specials specials;
   for (size_t i = 0; i < a.size(); ++i) {
     Decoded x = decode(a_format, a[i]);
     Decoded y = decode(b_format, b[i]);
     note_special(specials, x, y);
-    int last = x.exponent + y.exponent;
+    int last = x.exponent + y.exponent + scale;
     terms.push_back({x.negative != y.negative, x.significand * y.significand, last,
                      last + a_format.fraction_bits + b_format.fraction_bits});
   }
-  Decoded addend = decode(accumulator_format(rules), c);
+  const Decoded addend = decode(accumulator_format(rules), c);
   if (addend.kind == Decoded::Kind::kNan) specials.nan = true;
   if (addend.kind == Decoded::Kind::kInfinity) specials.add_infinity(addend.negative);
-  terms.push_back({addend.negative, addend.significand, addend.exponent,
-                   addend.exponent + accumulator_format(rules).fraction_bits});
   if (specials.any()) return special_result(specials, rules);
-
-  int largest = rules.floor;
-  for (const Term& term : terms)
-    if (term.significand != 0) largest = std::max(largest, term.exponent);
-  int unit = largest - rules.fraction_bits;
-  int64_t sum = 0;
-  for (const Term& term : terms) sum += truncated(term, unit);
-  return finish(sum, unit, rules);
+  return sum_of_terms(terms, c, rules);
 }
 
 }  // namespace lw::arith

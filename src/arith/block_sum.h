@@ -39,8 +39,18 @@ struct BlockRules {
 };
 
 // c + sum of a[i] * b[i] over one block. Codes are in the named formats; c and the result in f32,
-// or in f16 by rules.result.
+// or in f16 by rules.result. `scale`: of every product, as a power of two that joins its exponent.
 uint32_t block_sum(const Format& a_format, std::span<const uint32_t> a, const Format& b_format,
-                   std::span<const uint32_t> b, uint32_t c, BlockRules rules);
+                   std::span<const uint32_t> b, uint32_t c, BlockRules rules, int scale = 0);
+
+// A finite term of such a sum: significand * 2^last, its exponent in the sense of the rules.
+struct SumTerm {
+  bool negative;
+  uint64_t significand;
+  int last;
+  int exponent;
+};
+// c, which is finite, and the terms, aligned, cut, added and finished.
+uint32_t sum_of_terms(std::span<const SumTerm> terms, uint32_t c, BlockRules rules);
 
 }  // namespace lw::arith

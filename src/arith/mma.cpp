@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
-#include "arith/fragments.h"
+#include "arith/mma_matrix.h"
 #include "base/vector_level.h"
 
 namespace lw::arith {
@@ -27,88 +26,9 @@ void double_mma(const Mma& self, const void* const* a, const void* const* b, con
 
 namespace {
 
-using Registers = const void* const*;
-
-// A matrix of at most 16 x 256 elements, taken out of fragments; what is in it depends on the form.
-template <class Element>
-struct Matrix {
-  std::array<Element, 16 * 256> elements;
-  Element& at(int row, int column) { return elements[row * 256 + column]; }
-};
-
-template <class Word>
-Word& word_at(void* const* registers, int r, int lane) {
-  return static_cast<Word*>(registers[r])[lane];
-}
-template <class Word>
-Word word_at(Registers registers, int r, int lane) {
-  return static_cast<const Word*>(registers[r])[lane];
-}
-
-// Bits of element i of a register.
-uint32_t element_of(uint32_t word, int bits, int i) {
-  return bits == 32 ? word : (word >> (bits * i)) & ((1u << bits) - 1);
-}
-
-template <class Element, class Convert>
-void take_a(const Mma& self, Registers a, Matrix<Element>& matrix, Convert convert) {
-  int bits = element_bits(self.form.a);
-  for (int r = 0; r < self.a_registers; ++r)
-    for (int lane = 0; lane < 32; ++lane)
-      for (int i = 0; i < 32 / bits; ++i) {
-        Place place = place_in_a(self.form.shape.m, 32 / bits, lane, r, i);
-        matrix.at(place.row, place.column) =
-            convert(element_of(word_at<uint32_t>(a, r, lane), bits, i));
-      }
-}
-
-// B transposed: a row of the result is a column of B.
-template <class Element, class Convert>
-void take_b(const Mma& self, Registers b, Matrix<Element>& matrix, Convert convert) {
-  int bits = element_bits(self.form.b);
-  for (int r = 0; r < self.b_registers; ++r)
-    for (int lane = 0; lane < 32; ++lane)
-      for (int i = 0; i < 32 / bits; ++i) {
-        Place place = place_in_b(32 / bits, lane, r, i);
-        matrix.at(place.column, place.row) =
-            convert(element_of(word_at<uint32_t>(b, r, lane), bits, i));
-      }
-}
-
-// d = sum(row, column, c) for every element of an accumulator of 32-bit words. Results are kept
-// until all operands were read: registers of d may be operands.
-template <class Sum>
-void each_result(const Mma& self, Registers c, void* const* d, Sum sum) {
-  bool half = self.form.c == MmaType::kF16;
-  int count = half ? 2 : 1;
-  int bits = 32 / count;
-  uint32_t results[4][32] = {};
-  for (int r = 0; r < self.c_registers; ++r)
-    for (int lane = 0; lane < 32; ++lane)
-      for (int i = 0; i < count; ++i) {
-        Place place = place_in_c(count, lane, r, i);
-        uint32_t addend = element_of(word_at<uint32_t>(c, r, lane), bits, i);
-        results[r][lane] |= sum(place.row, place.column, addend) << (bits * i);
-      }
-  for (int r = 0; r < self.c_registers; ++r) std::memcpy(d[r], results[r], sizeof results[r]);
-}
+using namespace mma_detail;
 
 // --- floating point, any rules: one block_sum after another ---
-
-const Format& format_of(MmaType type) {
-  switch (type) {
-    case MmaType::kF16:
-      return kF16;
-    case MmaType::kBf16:
-      return kBf16;
-    case MmaType::kTf32:
-      return kTf32;
-    case MmaType::kE4m3:
-      return kE4m3;
-    default:
-      return kE5m2;
-  }
-}
 
 auto operand_code(MmaType type, bool emulated) {
   return [=](uint32_t code) -> uint32_t {
@@ -150,29 +70,20 @@ uint32_t sum_of_blocks(const Mma& self, const uint32_t* a, const uint32_t* b, ui
 
 void plain_float_mma(const Mma& self, Registers a, Registers b, Registers c, void* const* d) {
   Matrix<uint32_t> rows, columns;
-  take_a(self, a, rows, operand_code(self.form.a, self.rules.emulated));
-  take_b(self, b, columns, operand_code(self.form.b, self.rules.emulated));
-  each_result(self, c, d, [&](int row, int column, uint32_t addend) {
+  take_a(self.form, self.a_registers, a, rows, operand_code(self.form.a, self.rules.emulated));
+  take_b(self.form, self.b_registers, b, columns, operand_code(self.form.b, self.rules.emulated));
+  each_result(self.form, c, d, [&](int row, int column, uint32_t addend) {
     return sum_of_blocks(self, &rows.at(row, 0), &columns.at(column, 0), addend);
   });
 }
 
 // --- integers: exact, modulo 2^32 or clamped once ---
 
-auto integer_code(MmaType type) {
-  int bits = element_bits(type);
-  bool is_signed = type == MmaType::kS8 || type == MmaType::kS4;
-  return [=](uint32_t code) -> int32_t {
-    if (!is_signed) return static_cast<int32_t>(code);
-    return static_cast<int32_t>(code << (32 - bits)) >> (32 - bits);
-  };
-}
-
 void integer_mma(const Mma& self, Registers a, Registers b, Registers c, void* const* d) {
   Matrix<int32_t> rows, columns;
-  take_a(self, a, rows, integer_code(self.form.a));
-  take_b(self, b, columns, integer_code(self.form.b));
-  each_result(self, c, d, [&](int row, int column, uint32_t addend) {
+  take_a(self.form, self.a_registers, a, rows, integer_code(self.form.a));
+  take_b(self.form, self.b_registers, b, columns, integer_code(self.form.b));
+  each_result(self.form, c, d, [&](int row, int column, uint32_t addend) {
     const int32_t* x = &rows.at(row, 0);
     const int32_t* y = &columns.at(column, 0);
     int32_t products = 0;  // at most 64 * 2^16
@@ -187,7 +98,7 @@ void integer_mma(const Mma& self, Registers a, Registers b, Registers c, void* c
 void bit_mma(const Mma& self, Registers a, Registers b, Registers c, void* const* d) {
   int words = self.form.shape.k / 32;
   int row_blocks = self.form.shape.m / 8;
-  each_result(self, c, d, [&](int row, int column, uint32_t addend) {
+  each_result(self.form, c, d, [&](int row, int column, uint32_t addend) {
     for (int w = 0; w < words; ++w) {
       int t = w % 4;
       uint32_t x = word_at<uint32_t>(a, w / 4 * row_blocks + row / 8, row % 8 * 4 + t);

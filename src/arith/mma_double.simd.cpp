@@ -1,6 +1,6 @@
 // mma.sync on f64: every output is a chain of fma, k ascending. A vector holds the eight columns. A
 // result that is NaN is computed again, one fma at a time, by the rule of which NaN survives
-// (float64.h).
+// (float64.h); so are all results of the other rounding modes, which wmma has.
 
 #include <cstring>
 
@@ -45,9 +45,9 @@ void take_operands(const Mma& self, Registers a, Registers b, Registers c, Tiles
   }
 }
 
-double chain(const Tiles& tiles, int row, int column, int count, double sum) {
-  for (int k = 0; k < count; ++k)
-    sum = fma_f64(tiles.a[row][k], tiles.b[k][column], sum, Rounding::kNearestEven);
+double chain(const Tiles& tiles, Place place, const MmaForm& form, double sum) {
+  for (int k = 0; k < form.shape.k; ++k)
+    sum = fma_f64(tiles.a[place.row][k], tiles.b[k][place.column], sum, form.rounding);
   return sum;
 }
 
@@ -61,13 +61,14 @@ void double_mma(const Mma& self, Registers a, Registers b, Registers c, void* co
       for (int column = 0; column < kColumns; ++column)
         tiles.sums[row][column] =
             __builtin_fma(tiles.a[row][k], tiles.b[k][column], tiles.sums[row][column]);
+  const bool nearest = self.form.rounding == Rounding::kNearestEven;
   double results[4][kLanes];
   for (int r = 0; r < self.c_registers; ++r)
     for (int lane = 0; lane < kLanes; ++lane) {
       Place place = place_in_c(1, lane, r, 0);
       double sum = tiles.sums[place.row][place.column];
-      if (is_nan(sum)) [[unlikely]]
-        sum = chain(tiles, place.row, place.column, self.form.shape.k, element(c, r, lane));
+      if (!nearest || is_nan(sum)) [[unlikely]]
+        sum = chain(tiles, place, self.form, element(c, r, lane));
       results[r][lane] = sum;
     }
   for (int r = 0; r < self.c_registers; ++r) std::memcpy(d[r], results[r], sizeof results[r]);

@@ -43,9 +43,10 @@ struct MmaForm {
   MmaShape shape;
   MmaType a;
   MmaType b;
-  MmaType c;                               // and d
-  bool satfinite = false;                  // integer forms
-  BitOperation bits = BitOperation::kXor;  // b1
+  MmaType c;                                   // and d
+  bool satfinite = false;                      // integer forms
+  BitOperation bits = BitOperation::kXor;      // b1
+  Rounding rounding = Rounding::kNearestEven;  // f64
   friend constexpr bool operator==(const MmaForm&, const MmaForm&) = default;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 namespace lw::report {
@@ -10,6 +11,19 @@ namespace {
 std::string memory_words(uint64_t bytes) {
   constexpr uint64_t kMebi = 1 << 20;
   return fmt::format("{} MiB", counted((bytes + kMebi - 1) / kMebi));
+}
+
+// Forms whose sums follow a rule that no device has confirmed (docs/numerics.md).
+constexpr std::string_view kUnconfirmed[] = {"mma_sp_f16",  "mma_sp_bf16",  "mma_sp_tf32",
+                                             "mma_f8f6f4",  "mma_mxf8f6f4", "mma_mxf4",
+                                             "mma_mxf4nvf4"};
+
+std::vector<std::string> unconfirmed(Names& names) {
+  std::vector<std::string> forms = forms_used(names);
+  std::erase_if(forms, [](const std::string& form) {
+    return std::ranges::find(kUnconfirmed, form) == std::end(kUnconfirmed);
+  });
+  return forms;
 }
 
 }  // namespace
@@ -40,6 +54,10 @@ std::vector<std::string> assumption_words(const prove::Answer& answer, Names& na
                     "outputs are the same",
                     plural(read.count, "byte"), names.line_text(read.party.op, {})));
   }
+  if (const std::vector<std::string> forms = unconfirmed(names); !forms.empty())
+    sentences.push_back(
+        fmt::format("unconfirmed arithmetic: no device was asked for the last bits of {}",
+                    fmt::join(forms, ", ")));
   if (!strict && !facts.practice.empty()) {
     std::vector<std::string> rules;
     for (const diagnose::RuleId rule : facts.practice) rules.emplace_back(diagnose::rule(rule).id);

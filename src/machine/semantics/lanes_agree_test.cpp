@@ -1,8 +1,10 @@
-// Collectives, atomics, conversions and halves on the machine against an H200: the kernels of
-// tests/agree/lanes.ptx, and what they left there (lanes.tsv, made by scripts/gpu_lanes).
+// Collectives, atomics, conversions, halves, matrix products and carry chains on the machine
+// against an H200: the kernels of every tests/agree/*.ptx, and what they left there (the .tsv of
+// that name, made by scripts/gpu_lanes; a text without one has not been to a GPU yet).
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -21,8 +23,8 @@ std::string read_text(const std::string& name) {
 }
 
 // By kernel.
-std::map<std::string, Words> read_expected() {
-  std::istringstream lines(read_text("lanes.tsv"));
+std::map<std::string, Words> read_expected(const std::string& name) {
+  std::istringstream lines(read_text(name + ".tsv"));
   std::map<std::string, Words> expected;
   std::string line;
   while (std::getline(lines, line)) {
@@ -59,17 +61,43 @@ Words run(const ptx::Module& module, const std::string& kernel) {
   return words;
 }
 
-TEST(Agree, LanesOfAnH200) {
+void compare(const std::string& name) {
   diagnose::Emitter emitter;
-  const auto module = ptx::parse(read_text("lanes.ptx"), "lanes.ptx", emitter);
+  const auto module = ptx::parse(read_text(name + ".ptx"), name + ".ptx", emitter);
   ASSERT_TRUE(module);
-  const auto expected = read_expected();
+  const auto expected = read_expected(name);
   ASSERT_GT(expected.size(), 20u);
   for (const auto& [kernel, words] : expected) {
     const Words ours = run(*module, kernel);
     for (size_t i = 0; i < kWords; ++i)
       EXPECT_EQ(ours[i], words[i]) << kernel << ", row " << i / 32 << ", lane " << i % 32;
   }
+}
+
+TEST(Agree, LanesOfAnH200) {
+  int compared = 0;
+  for (const auto& file : std::filesystem::directory_iterator(LW_SOURCE_DIR "/tests/agree")) {
+    auto results = file.path();
+    if (results.extension() != ".ptx" || !exists(results.replace_extension(".tsv"))) continue;
+    compare(file.path().stem());
+    ++compared;
+  }
+  EXPECT_GT(compared, 0);
+}
+
+// Every kernel of matrix.ptx runs here: none is of a form that is not modelled.
+TEST(Agree, MatrixKernelsRun) {
+  diagnose::Emitter emitter;
+  const auto module = ptx::parse(read_text("matrix.ptx"), "matrix.ptx", emitter);
+  ASSERT_TRUE(module);
+  int kernels = 0;
+  for (const ptx::Function& function : module->functions) {
+    if (!function.entry) continue;
+    const Words words = run(*module, function.name);
+    EXPECT_NE(words, Words(kWords)) << function.name;
+    ++kernels;
+  }
+  EXPECT_GT(kernels, 200);
 }
 
 }  // namespace

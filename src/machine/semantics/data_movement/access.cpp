@@ -54,12 +54,21 @@ class Resolver {
 
   bool run() {
     read_addresses(op_, warp_, shape_.wide_address, lanes_);
+    return resolve();
+  }
+  bool run_at(const LaneAddresses& addresses) {
+    lanes_.address = addresses;
+    is_ordinary_ = false;
+    return resolve();
+  }
+
+ private:
+  bool resolve() {
     if (!check_alignment(op_, warp_, lanes_, shape_.bytes())) return false;
     if (shape_.space != AccessSpace::generic) return resolve(shape_.space, warp_.active, 0);
     return resolve_generic();
   }
 
- private:
   // Lanes may point into different windows.
   bool resolve_generic() {
     bool ok = true;
@@ -177,7 +186,9 @@ class Resolver {
     access.element_bytes = static_cast<uint8_t>(shape_.element_bytes());
     access.result_live = result_live_;
     access.at = order::Addresses::each64(lanes_.place.data());
-    if (kind_ == order::Kind::kWrite)
+    if (!is_ordinary_)
+      warp_.machine->values().begin(op_, warp_);
+    else if (kind_ == order::Kind::kWrite)
       warp_.machine->values().begin(op_, warp_, lanes_.place.data());
     warp_.order->access(*warp_.order_warp, access);
     warp_.machine->values().end();
@@ -188,6 +199,7 @@ class Resolver {
   const AccessShape& shape_;
   order::Kind kind_;
   bool result_live_;
+  bool is_ordinary_ = true;
   LaneBytes& bytes_;
   Lanes lanes_;
 };
@@ -238,6 +250,11 @@ AccessShape AccessShape::decode(uint16_t detail) {
 bool locate(const Op& op, Warp& warp, const AccessShape& shape, order::Kind kind, LaneBytes& bytes,
             bool result_live) {
   return Resolver(op, warp, shape, kind, result_live, bytes).run();
+}
+
+bool locate_at(const Op& op, Warp& warp, const AccessShape& shape, order::Kind kind,
+               const LaneAddresses& addresses, LaneBytes& bytes) {
+  return Resolver(op, warp, shape, kind, true, bytes).run_at(addresses);
 }
 
 void general_load(const Op& op, Warp& warp) {

@@ -46,6 +46,12 @@ struct LaneBytes {
 bool locate(const Op& op, Warp& warp, const AccessShape& shape, order::Kind kind, LaneBytes& bytes,
             bool result_live = true);
 
+// The same for addresses that the instruction works out itself. What a store will leave is not
+// known to the order engine then.
+using LaneAddresses = std::array<uint64_t, base::kWarpSize>;
+bool locate_at(const Op& op, Warp& warp, const AccessShape& shape, order::Kind kind,
+               const LaneAddresses& addresses, LaneBytes& bytes);
+
 void general_load(const Op& op, Warp& warp);
 void general_store(const Op& op, Warp& warp);
 

@@ -43,8 +43,8 @@ FILL:
 })";
 }
 
-std::vector<uint32_t> results(const std::string& body) {
-  TestKernel test(kernel(body));
+std::vector<uint32_t> results(const std::string& body, const std::string& target = "sm_90a") {
+  TestKernel test(kernel(body), {}, target);
   test.buffer(128);
   test.run(1, 32);
   return test.words(0);
@@ -83,6 +83,67 @@ TEST(WarpMatrix, StoreIsTheInverseOfLoad) {
     EXPECT_EQ(out[4 * lane + 1], lane);
     EXPECT_EQ(out[4 * lane + 2], lane);
   }
+}
+
+// Byte `index` of shared memory as `kernel` fills it.
+uint32_t byte_at(uint32_t index) { return index / 4 >> (8 * (index % 4)) & 0xff; }
+// Element `index` of a row of `bits` bits each that starts at byte `start`.
+uint32_t short_at(uint32_t start, uint32_t bits, uint32_t index) {
+  uint32_t value = 0;
+  for (uint32_t bit = 0; bit < bits; ++bit) {
+    const uint32_t at = bits * index + bit;
+    value |= (byte_at(start + at / 8) >> (at % 8) & 1) << bit;
+  }
+  return value;
+}
+
+TEST(WarpMatrix, WidensShortElements) {
+  for (const auto& [format, bits] : {std::pair{"b4x16_p64", 4u}, std::pair{"b6x16_p32", 6u}}) {
+    const auto out = results(std::string("ldmatrix.sync.aligned.m8n16.x4.shared::cta.b8x16.") +
+                                 format + " {%r0, %r1, %r2, %r3}, [%a];",
+                             "sm_100a");
+    for (uint32_t lane = 0; lane < 32; ++lane)
+      for (uint32_t index = 0; index < 4; ++index)
+        for (uint32_t i = 0; i < 4; ++i)
+          EXPECT_EQ(out[4 * lane + index] >> (8 * i) & 0xff,
+                    short_at(16 * (8 * index + lane / 4), bits, lane % 4 * 4 + i));
+  }
+}
+
+TEST(WarpMatrix, TransposesSquaresOfBytes) {
+  const std::tuple<const char*, uint32_t> kFormats[] = {
+      {"b8", 8}, {"b8x16.b4x16_p64", 4}, {"b8x16.b6x16_p32", 6}};
+  for (const auto& [format, bits] : kFormats) {
+    const auto out = results(std::string("ldmatrix.sync.aligned.m16n16.x2.trans.shared.") + format +
+                                 " {%r0, %r1, %r2, %r3}, [%a];",
+                             "sm_100a");
+    for (uint32_t lane = 0; lane < 32; ++lane)
+      for (uint32_t r = 0; r < 4; ++r)
+        for (uint32_t i = 0; i < 4; ++i) {
+          const uint32_t row = r / 2 * 16 + lane % 4 * 4 + i, column = lane / 4 + r % 2 * 8;
+          EXPECT_EQ(out[4 * lane + r] >> (8 * i) & 0xff, short_at(16 * row, bits, column));
+        }
+  }
+}
+
+TEST(WarpMatrix, StoresBytesTransposed) {
+  // Each register holds four bytes of its own number; the rows come back by a plain load.
+  const auto out = results(R"(
+  shl.b32 %r0, %t, 2;
+  mul.lo.u32 %r0, %r0, 0x01010101;
+  add.u32 %r0, %r0, 0x03020100;
+  add.u32 %r1, %r0, 0x80808080;
+  stmatrix.sync.aligned.m16n8.x2.trans.shared.b8 [%a], {%r0, %r1};
+  bar.warp.sync -1;
+  ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r2, %r3}, [%a];)",
+                           "sm_100a");
+  for (uint32_t index = 0; index < 2; ++index)
+    for (uint32_t row = 0; row < 8; ++row)
+      for (uint32_t column = 0; column < 16; ++column) {
+        const uint32_t word = out[4 * (4 * row + column / 4) + 2 + index];
+        const uint32_t lane = column % 8 * 4 + row / 2, element = column / 8 * 2 + row % 2;
+        EXPECT_EQ(word >> (8 * (column % 4)) & 0xff, 4 * lane + element + 128 * index);
+      }
 }
 
 TEST(WarpMatrix, MultipliesAndAccumulates) {
