@@ -61,7 +61,9 @@ class TestKernel {
                       const std::string& target = "sm_90a")
       : machine_(std::make_unique<Machine>(options)) {
     diagnose::Emitter emitter;
-    std::string text = ".version 9.0\n.target " + target + "\n.address_size 64\n" + body;
+    const std::string version = target.starts_with("sm_107") ? "9.4" : "9.0";
+    std::string text =
+        ".version " + version + "\n.target " + target + "\n.address_size 64\n" + body;
     std::optional<ptx::Module> module = ptx::parse(text, "test.ptx", emitter);
     for (const diagnose::Diagnostic& diagnostic : emitter.diagnostics())
       ADD_FAILURE() << diagnostic.place.line << ": " << diagnostic.message << " "

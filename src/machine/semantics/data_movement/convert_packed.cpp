@@ -2,7 +2,8 @@
 // the formats of 8, 6 and 4 bits, which come in pairs only.
 //
 // The first source goes to the high half. Halves are rounded from f32, which holds every source
-// exactly. Stochastic rounding (cvt.rs) is not modelled: no device gave us its rule.
+// exactly. With scales (`.scaled::n2::ue8m0`) an element is widened, multiplied by its power of two
+// and rounded once. Stochastic rounding is in convert_stochastic.cpp.
 
 #include "arith/formats.h"
 #include "arith/warp.h"
@@ -73,6 +74,8 @@ float widen(Type element, uint32_t code) {
       return arith::f32_from_e2m3(byte);
     case Type::e2m1:
       return arith::f32_from_e2m1(byte);
+    case Type::s2f6:  // two's complement, six bits of fraction
+      return static_cast<float>(static_cast<int8_t>(byte)) / 64;
     default:
       return arith::f32_from_ue8m0(byte);
   }
@@ -112,6 +115,23 @@ void run_from_pair(const Op& op, Warp& warp) {
   });
 }
 
+// A pair to bf16x2, each element times a power of two; NaN of either gives NaN.
+void run_scaled_pair(const Op& op, Warp& warp) {
+  const Narrowing how = decode_narrowing(op.detail);
+  const Type from = ptx::element_of(source_type(op));
+  const int stride = stride_of(source_type(op));
+  const auto one = [&](uint32_t code, uint32_t scale) -> uint32_t {
+    const double value =
+        double{widen(from, code)} * double{arith::f32_from_ue8m0(static_cast<uint8_t>(scale))};
+    return value == value ? arith::bf16_from_f64(value, how) : arith::kNanF16;
+  };
+  for_each_lane(warp.active, [&](int lane) {
+    const uint32_t pair = warp.lanes<uint32_t>(op.a)[lane];
+    const uint32_t scales = warp.lanes<uint32_t>(op.b)[lane];
+    warp.lanes<uint32_t>(op.d)[lane] = one(pair >> stride, scales >> 8) << 16 | one(pair, scales);
+  });
+}
+
 // --- binding ---
 
 Type container(Type type) {
@@ -136,10 +156,12 @@ void bind_from_f32(Decoder& decoder) {
 void bind_from_pair(Decoder& decoder) {
   const Type to = decoder.type(0);
   const Type from = decoder.type(1);
-  if (decoder.operands().size() > 2) return decoder.not_modelled("a scale factor");
+  const bool scaled = decoder.operands().size() > 2;
   const Slot d = word_result(decoder, decoder.operand(0), container(to));
   const Slot a = word_source(decoder, decoder.operand(1), container(from));
-  Op& op = decoder.emit(plain_handlers<run_from_pair>, d, a);
+  const Slot scale = scaled ? decoder.source(decoder.operand(2), Type::b16) : Slot{};
+  Op& op = decoder.emit(scaled ? plain_handlers<run_scaled_pair> : plain_handlers<run_from_pair>, d,
+                        a, scale);
   op.detail = encode_narrowing(decoder);
   op.immediate = static_cast<uint64_t>(to) | static_cast<uint64_t>(from) << 8;
   finish_word(decoder, decoder.operand(0), container(to), d);
@@ -151,12 +173,15 @@ void bind_cvt_f32_f16x2(Decoder& decoder) { bind_from_f32(decoder); }
 void bind_cvt_f32_fp8x2(Decoder& decoder) { bind_from_f32(decoder); }
 void bind_cvt_f32_fp6x2(Decoder& decoder) { bind_from_f32(decoder); }
 void bind_cvt_f32_ue8m0x2(Decoder& decoder) { bind_from_f32(decoder); }
+void bind_cvt_rz_fp8x2(Decoder& decoder) { bind_from_f32(decoder); }
+void bind_cvt_rz_fp16x2_fp8x2(Decoder& decoder) { bind_from_pair(decoder); }
 void bind_cvt_f16x2_fp8x2(Decoder& decoder) { bind_from_pair(decoder); }
 void bind_cvt_fp8x2_f16x2(Decoder& decoder) { bind_from_pair(decoder); }
 void bind_cvt_fp6x2_f16x2(Decoder& decoder) { bind_from_pair(decoder); }
 void bind_cvt_f16x2_fp6x2(Decoder& decoder) { bind_from_pair(decoder); }
 void bind_cvt_bf16x2_fp8x2(Decoder& decoder) { bind_from_pair(decoder); }
 void bind_cvt_fp8x2_bf16x2(Decoder& decoder) { bind_from_pair(decoder); }
+void bind_cvt_s2f6x2_bf16x2(Decoder& decoder) { bind_from_pair(decoder); }
 void bind_cvt_bf16x2_ue8m0x2(Decoder& decoder) { bind_from_pair(decoder); }
 void bind_cvt_ue8m0x2_bf16x2(Decoder& decoder) { bind_from_pair(decoder); }
 

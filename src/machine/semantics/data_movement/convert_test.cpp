@@ -233,6 +233,17 @@ TEST(Convert, PairsOfShortFormatsAndBf16) {
       "sm_100a");
 }
 
+TEST(Convert, ShortFormatsTowardsZero) {
+  expect_words(
+      {
+          {"cvt.rz.satfinite.e4m3x2.f32 %h0, %a, %a; cvt.u32.u16 %d, %h0;", bits(1.24f), 0x3939},
+          {"cvt.rz.satfinite.e4m3x2.f32 %h0, %a, %a; cvt.u32.u16 %d, %h0;", bits(-1e9f), 0xfefe},
+          {"cvt.rz.satfinite.relu.e2m3x2.f32 %h0, %a, %a; cvt.u32.u16 %d, %h0;", bits(-1.0f), 0},
+          {"cvt.rz.satfinite.e5m2x2.f16x2 %h0, %a; cvt.u32.u16 %d, %h0;", 0x3cffbcff, 0x3cbc},
+      },
+      "sm_107a");
+}
+
 TEST(Convert, FloatsInWiderRegisters) {
   expect_wides({
       {"mov.b64 %wd, -1; cvt.rn.f32.f64 %wd, %wa;", bits(0.5), bits(0.5f)},

@@ -23,6 +23,7 @@ void bind_policy(Decoder& decoder) {
 }  // namespace
 
 void bind_prefetch(Decoder& decoder) { bind_hint(decoder); }
+void bind_prefetch_valid(Decoder& decoder) { bind_hint(decoder); }
 void bind_prefetch_evict(Decoder& decoder) { bind_hint(decoder); }
 void bind_prefetchu(Decoder& decoder) { bind_hint(decoder); }
 void bind_prefetch_tensormap(Decoder& decoder) { bind_hint(decoder); }

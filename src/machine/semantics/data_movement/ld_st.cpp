@@ -176,6 +176,7 @@ void emit_store(Decoder& decoder) {
 
 void bind_ld(Decoder& decoder) { emit_load(decoder); }
 void bind_ld_volatile(Decoder& decoder) { emit_load(decoder); }
+void bind_ld_volatile_local(Decoder& decoder) { emit_load(decoder); }
 void bind_ld_relaxed(Decoder& decoder) { emit_load(decoder); }
 void bind_ld_acquire(Decoder& decoder) { emit_load(decoder); }
 void bind_ld_mmio(Decoder& decoder) { emit_load(decoder); }
@@ -183,6 +184,7 @@ void bind_ld_nc(Decoder& decoder) { emit_load(decoder); }
 void bind_ldu(Decoder& decoder) { emit_load(decoder); }
 void bind_st(Decoder& decoder) { emit_store(decoder); }
 void bind_st_volatile(Decoder& decoder) { emit_store(decoder); }
+void bind_st_volatile_local(Decoder& decoder) { emit_store(decoder); }
 void bind_st_relaxed(Decoder& decoder) { emit_store(decoder); }
 void bind_st_release(Decoder& decoder) { emit_store(decoder); }
 void bind_st_mmio(Decoder& decoder) { emit_store(decoder); }

@@ -111,5 +111,33 @@ TEST(Mixed, AddSubFma) {
   EXPECT_EQ(mixed("add.rn.sat.f32.f16 %d, %h0, %c;", kTwo, 0, 0.25f), bits(1.0f));
 }
 
+TEST(Mixed, TwoAtOnce) {
+  const auto run = [](const std::string& instruction, uint32_t a, std::pair<float, float> b,
+                      std::pair<float, float> c) {
+    LaneKernel kernel(instruction, "sm_107a");
+    kernel.a.assign(32, a);
+    const auto both = [](std::pair<float, float> x) {
+      return uint64_t{bits(x.second)} << 32 | bits(x.first);
+    };
+    kernel.wb.assign(32, both(b));
+    kernel.wc.assign(32, both(c));
+    kernel.run();
+    const uint64_t d = kernel.wide_results[9];
+    return std::pair{std::bit_cast<float>(static_cast<uint32_t>(d)),
+                     std::bit_cast<float>(static_cast<uint32_t>(d >> 32))};
+  };
+  const std::pair none{0.0f, 0.0f};
+  EXPECT_EQ(run("add.f32x2.f16x2.f32x2 %wd, %a, %wc;", pair(kOne, kTwo), none, {0.25f, 0.5f}),
+            (std::pair{2.25f, 1.5f}));
+  EXPECT_EQ(run("sub.rn.f32x2.bf16x2.f32x2 %wd, %a, %wc;", pair(kOneB, kTwoB), none, {0.25f, 0.5f}),
+            (std::pair{1.75f, 0.5f}));
+  EXPECT_EQ(run("fma.rn.f32x2.f16x2.f32x2.f32x2 %wd, %a, %wb, %wc;", pair(kThree, kTwo),
+                {1.5f, 0.5f}, {1.0f, 2.0f}),
+            (std::pair{4.0f, 3.5f}));
+  // Only the upper sum is rounded up: 1 + 2^-30.
+  EXPECT_EQ(run("add.rp.f32x2.f16x2.f32x2 %wd, %a, %wc;", pair(kOne, kOne), none, {0.0f, 0x1p-30f}),
+            (std::pair{1.0f, 0x1.000002p0f}));
+}
+
 }  // namespace
 }  // namespace lw::machine
