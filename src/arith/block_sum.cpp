@@ -1,13 +1,15 @@
 #include "arith/block_sum.h"
 
 #include <algorithm>
-#include <vector>
+#include <array>
 
 #include "base/check.h"
 
 namespace lw::arith {
 
 namespace {
+
+constexpr size_t kMostProducts = 256;
 
 // What the special values of a block add up to.
 struct Specials {
@@ -86,24 +88,32 @@ uint32_t sum_of_terms(std::span<const SumTerm> terms, uint32_t c, BlockRules rul
   return finish(sum, unit, rules);
 }
 
-uint32_t block_sum(const Format& a_format, std::span<const uint32_t> a, const Format& b_format,
-                   std::span<const uint32_t> b, uint32_t c, BlockRules rules, int scale) {
-  LW_CHECK(a.size() == b.size(), a.size(), b.size());
-  std::vector<SumTerm> terms;
+uint32_t block_sum(std::span<const Decoded> a, int a_fraction_bits, std::span<const Decoded> b,
+                   int b_fraction_bits, uint32_t c, BlockRules rules, int scale) {
+  LW_CHECK(a.size() == b.size() && a.size() <= kMostProducts, a.size(), b.size());
+  std::array<SumTerm, kMostProducts> terms;
   Specials specials;
   for (size_t i = 0; i < a.size(); ++i) {
-    Decoded x = decode(a_format, a[i]);
-    Decoded y = decode(b_format, b[i]);
-    note_special(specials, x, y);
-    int last = x.exponent + y.exponent + scale;
-    terms.push_back({x.negative != y.negative, x.significand * y.significand, last,
-                     last + a_format.fraction_bits + b_format.fraction_bits});
+    note_special(specials, a[i], b[i]);
+    const int last = a[i].exponent + b[i].exponent + scale;
+    terms[i] = {a[i].negative != b[i].negative, a[i].significand * b[i].significand, last,
+                last + a_fraction_bits + b_fraction_bits};
   }
   const Decoded addend = decode(accumulator_format(rules), c);
   if (addend.kind == Decoded::Kind::kNan) specials.nan = true;
   if (addend.kind == Decoded::Kind::kInfinity) specials.add_infinity(addend.negative);
   if (specials.any()) return special_result(specials, rules);
-  return sum_of_terms(terms, c, rules);
+  return sum_of_terms({terms.data(), a.size()}, c, rules);
+}
+
+uint32_t block_sum(const Format& a_format, std::span<const uint32_t> a, const Format& b_format,
+                   std::span<const uint32_t> b, uint32_t c, BlockRules rules, int scale) {
+  LW_CHECK(a.size() <= kMostProducts && b.size() <= kMostProducts, a.size(), b.size());
+  std::array<Decoded, kMostProducts> x, y;
+  for (size_t i = 0; i < a.size(); ++i) x[i] = decode(a_format, a[i]);
+  for (size_t i = 0; i < b.size(); ++i) y[i] = decode(b_format, b[i]);
+  return block_sum({x.data(), a.size()}, a_format.fraction_bits, {y.data(), b.size()},
+                   b_format.fraction_bits, c, rules, scale);
 }
 
 }  // namespace lw::arith

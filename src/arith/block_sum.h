@@ -43,6 +43,10 @@ struct BlockRules {
 uint32_t block_sum(const Format& a_format, std::span<const uint32_t> a, const Format& b_format,
                    std::span<const uint32_t> b, uint32_t c, BlockRules rules, int scale = 0);
 
+// The same of operands that are decoded already; fraction bits of their formats.
+uint32_t block_sum(std::span<const Decoded> a, int a_fraction_bits, std::span<const Decoded> b,
+                   int b_fraction_bits, uint32_t c, BlockRules rules, int scale = 0);
+
 // A finite term of such a sum: significand * 2^last, its exponent in the sense of the rules.
 struct SumTerm {
   bool negative;

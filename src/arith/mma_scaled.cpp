@@ -24,10 +24,10 @@ MmaForm layout_of(const ScaledForm& form) {
 }
 
 // An element in its byte.
-auto code_in_byte(const Format& format) {
+auto element_in_byte(const Format& format) {
   const int bits = 1 + format.exponent_bits + format.fraction_bits;
   const int below = bits == 4 ? 2 : 0;
-  return [=](uint32_t byte) { return byte >> below & ((1u << bits) - 1); };
+  return [=](uint32_t byte) { return decode(format, byte >> below & ((1u << bits) - 1)); };
 }
 
 // A scale: significand * 2^(exponent - fraction_bits).
@@ -50,16 +50,18 @@ Scale scale_at(const ScaledForm& form, uint32_t word, ScaleSelector select, int 
   return scale_of(form.scale, word >> (8 * byte) & 0xff);
 }
 
+// A row of A, a column of B and the words of their scales.
+template <class Element>
 struct Operands {
-  const uint32_t* x;  // codes of a row of A and a column of B
-  const uint32_t* y;
-  uint32_t scales_a;  // words
-  uint32_t scales_b;
-  ScaleSelector select_a;
-  ScaleSelector select_b;
+  const Element* x;
+  const Element* y;
+  uint32_t scales_a = 0;
+  uint32_t scales_b = 0;
+  ScaleSelector select_a{};
+  ScaleSelector select_b{};
 };
 
-uint32_t sum_of_bytes(const ScaledForm& form, const Operands& o, uint32_t c) {
+uint32_t sum_of(const ScaledForm& form, const Operands<Decoded>& o, uint32_t c) {
   int scale = 0;
   if (form.scale != ScaleType::kNone) {
     const Scale a = scale_at(form, o.scales_a, o.select_a, 0);
@@ -67,26 +69,25 @@ uint32_t sum_of_bytes(const ScaledForm& form, const Operands& o, uint32_t c) {
     if (a.nan || b.nan) return kNanF32;
     scale = a.exponent + b.exponent;
   }
-  return block_sum(form.a, {o.x, 32}, form.b, {o.y, 32}, c, form.half ? kHalfRules : kFloatRules,
-                   scale);
+  return block_sum({o.x, 32}, form.a.fraction_bits, {o.y, 32}, form.b.fraction_bits, c,
+                   form.half ? kHalfRules : kFloatRules, scale);
 }
 
 // Twice the value of an e2m1 code.
-int64_t doubled(uint32_t code) {
+int32_t doubled(uint32_t code) {
   constexpr std::array<int, 8> kMagnitudes = {0, 1, 2, 3, 4, 6, 8, 12};
   return code & 8 ? -kMagnitudes[code & 7] : kMagnitudes[code & 7];
 }
 
-SumTerm group_term(const Operands& o, int group, const Scale& a, const Scale& b) {
+SumTerm group_term(const Operands<int32_t>& o, int group, const Scale& a, const Scale& b) {
   int64_t sum = 0;  // in quarters
-  for (int k = group * kGroup; k < (group + 1) * kGroup; ++k)
-    sum += doubled(o.x[k]) * doubled(o.y[k]);
+  for (int k = group * kGroup; k < (group + 1) * kGroup; ++k) sum += o.x[k] * o.y[k];
   const int exponent = a.exponent + b.exponent;
   return {sum < 0, static_cast<uint64_t>(std::abs(sum)) * a.significand * b.significand,
           exponent - a.fraction_bits - b.fraction_bits - 2, exponent};
 }
 
-uint32_t sum_of_groups(const ScaledForm& form, const Operands& o, uint32_t c) {
+uint32_t sum_of(const ScaledForm& form, const Operands<int32_t>& o, uint32_t c) {
   std::array<SumTerm, 4> terms;
   for (int group = 0; group < 4; ++group) {
     const int index = group * form.scales / 4;
@@ -113,19 +114,24 @@ bool ScaledMma::can_select(ScaleSelector a, ScaleSelector b) const {
 void ScaledMma::run(const void* const* a, const void* const* b, const void* const* c,
                     const uint32_t* scales_a, ScaleSelector select_a, const uint32_t* scales_b,
                     ScaleSelector select_b, void* const* d) const {
-  const MmaForm layout = layout_of(form);
-  Matrix<uint32_t> rows, columns;
-  const bool packed = form.k == 64;
-  take_a(layout, kScaledRegistersOfA, a, rows, code_in_byte(packed ? kE4m3 : form.a));
-  take_b(layout, kScaledRegistersOfB, b, columns, code_in_byte(packed ? kE4m3 : form.b));
-  each_result(layout, c, d, [&](int row, int column, uint32_t addend) {
-    Operands operands{&rows.at(row, 0), &columns.at(column, 0), 0, 0, select_a, select_b};
-    if (form.scale != ScaleType::kNone) {
-      operands.scales_a = scales_a[row % 8 * 4 + static_cast<int>(2 * select_a.thread) + row / 8];
-      operands.scales_b = scales_b[column * 4 + static_cast<int>(select_b.thread)];
-    }
-    return packed ? sum_of_groups(form, operands, addend) : sum_of_bytes(form, operands, addend);
-  });
+  const auto multiply = [&](auto of_a, auto of_b) {
+    using Element = decltype(of_a(0u));
+    const MmaForm layout = layout_of(form);
+    Matrix<Element> rows, columns;
+    take_a(layout, kScaledRegistersOfA, a, rows, of_a);
+    take_b(layout, kScaledRegistersOfB, b, columns, of_b);
+    each_result(layout, c, d, [&](int row, int column, uint32_t addend) {
+      Operands<Element> operands{&rows.at(row, 0), &columns.at(column, 0)};
+      if (form.scale != ScaleType::kNone) {
+        operands.select_a = select_a, operands.select_b = select_b;
+        operands.scales_a = scales_a[row % 8 * 4 + static_cast<int>(2 * select_a.thread) + row / 8];
+        operands.scales_b = scales_b[column * 4 + static_cast<int>(select_b.thread)];
+      }
+      return sum_of(form, operands, addend);
+    });
+  };
+  if (form.k == 64) return multiply(doubled, doubled);
+  multiply(element_in_byte(form.a), element_in_byte(form.b));
 }
 
 }  // namespace lw::arith

@@ -56,23 +56,42 @@ int place_of(const SparseMma& self, const uint32_t* metadata, int row, int j) {
   return chunk * length + place;
 }
 
-uint32_t sum_integers(const SparseMma& self, const uint32_t* x, const uint32_t* y, int count,
-                      uint32_t addend) {
-  int64_t sum = static_cast<int32_t>(addend);
-  for (int j = 0; j < count; ++j)
-    sum += int64_t{integer_code(self.form.a)(x[j])} * integer_code(self.form.b)(y[j]);
-  if (self.form.satfinite) sum = std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX);
-  return static_cast<uint32_t>(sum);
+// The sums of rows of A with columns of B: what is multiplied differs.
+
+void integers(const SparseMma& self, Registers a, Registers b, Registers c,
+              const uint32_t* metadata, void* const* d) {
+  Matrix<int32_t> rows, columns;
+  take_a(self.form, self.a_registers, a, rows, integer_code(self.form.a));
+  take_b(self.form, self.b_registers, b, columns, integer_code(self.form.b));
+  each_result(self.form, c, d, [&](int row, int column, uint32_t addend) {
+    int64_t sum = static_cast<int32_t>(addend);
+    for (int j = 0; j < self.form.shape.k / 2; ++j)
+      sum += int64_t{rows.at(row, j)} * columns.at(column, place_of(self, metadata, row, j));
+    if (self.form.satfinite) sum = std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX);
+    return static_cast<uint32_t>(sum);
+  });
 }
 
-uint32_t sum_floats(const SparseMma& self, const uint32_t* x, const uint32_t* y, int count,
-                    uint32_t sum) {
-  const int length = self.rules.block_length;
-  for (int first = 0; first < count; first += length)
-    sum = block_sum(format_of(self.form.a), {x + first, static_cast<size_t>(length)},
-                    format_of(self.form.b), {y + first, static_cast<size_t>(length)}, sum,
-                    self.rules.block);
-  return sum;
+void floats(const SparseMma& self, Registers a, Registers b, Registers c, const uint32_t* metadata,
+            void* const* d) {
+  const Format format = format_of(self.form.a);
+  const auto decoded = [&](uint32_t code) {
+    return decode(format, self.form.a == MmaType::kTf32 ? code >> 13 : code);
+  };
+  Matrix<Decoded> rows, columns;
+  take_a(self.form, self.a_registers, a, rows, decoded);
+  take_b(self.form, self.b_registers, b, columns, decoded);
+  const auto length = static_cast<size_t>(self.rules.block_length);
+  each_result(self.form, c, d, [&](int row, int column, uint32_t sum) {
+    std::array<Decoded, 16> y;
+    for (int first = 0; first < self.form.shape.k / 2; first += self.rules.block_length) {
+      for (int j = 0; j < self.rules.block_length; ++j)
+        y[j] = columns.at(column, place_of(self, metadata, row, first + j));
+      sum = block_sum({&rows.at(row, first), length}, format.fraction_bits, {y.data(), length},
+                      format.fraction_bits, sum, self.rules.block);
+    }
+    return sum;
+  });
 }
 
 bool is_integer_form(const MmaForm& form) {
@@ -100,18 +119,7 @@ int registers_for(int elements, MmaType type) { return elements * element_bits(t
 
 void SparseMma::run(const void* const* a, const void* const* b, const void* const* c,
                     const uint32_t* metadata, void* const* d) const {
-  const bool drops_low_bits = form.a == MmaType::kTf32;
-  const auto code = [=](uint32_t word) { return drops_low_bits ? word >> 13 : word; };
-  Matrix<uint32_t> rows, columns;
-  take_a(form, a_registers, a, rows, code);
-  take_b(form, b_registers, b, columns, code);
-  const int count = form.shape.k / 2;
-  each_result(form, c, d, [&](int row, int column, uint32_t addend) {
-    std::array<uint32_t, 64> y;
-    for (int j = 0; j < count; ++j) y[j] = columns.at(column, place_of(*this, metadata, row, j));
-    const auto sum = is_integer(form) ? sum_integers : sum_floats;
-    return sum(*this, &rows.at(row, 0), y.data(), count, addend);
-  });
+  (is_integer(form) ? integers : floats)(*this, a, b, c, metadata, d);
 }
 
 std::optional<SparseMma> find_sparse_mma(const MmaForm& form, int selector, MmaTarget target) {

@@ -3,7 +3,7 @@
 //
 // The manual keeps the layout of a fragment to itself: a program may load, multiply, store, and do
 // the same to every element. Ours is that of the mma.sync instructions that a product of wmma is
-// made of, which is also what ptxas does for sm_80 to sm_120 (read from its code): m16n16 is two
+// made of, which is also what ptxas does for sm_80 and sm_90 (read from its code): m16n16 is two
 // products of n = 8, m32n8 two of m = 16, and m8n32 is the transpose of m32n8, so that its A is
 // kept as a B and its B as an A. f16 operands have eight registers of which not all are needed: the
 // rest are copies.
