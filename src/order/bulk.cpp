@@ -49,6 +49,8 @@ ObjectId touch_ranges(Core& core, Warp& warp, const Deed& deed, LaneId lane,
   return id;
 }
 
+namespace {
+
 void remember_source(WarpAsync& async, UnreadSource source) {
   for (UnreadSource& one : async.unread) {
     if (one.lane != source.lane || one.op != source.op) continue;
