@@ -39,6 +39,8 @@ double bf16_value(uint16_t x) { return f32_from_bf16(x); }
 
 constexpr uint16_t kMinusZero = 0x8000;
 
+bool is_oob_nan(uint16_t x) { return (x & 0x7fff) == kOobNan; }
+
 }  // namespace
 
 uint16_t add_f16(uint16_t a, uint16_t b, HalfMode mode) {
@@ -53,6 +55,9 @@ uint16_t mul_f16(uint16_t a, uint16_t b, HalfMode mode) {
 uint16_t fma_f16(uint16_t a, uint16_t b, uint16_t c, HalfMode mode) {
   return fma_f16_values(operand_f16(a, mode), operand_f16(b, mode), operand_f16(c, mode), mode);
 }
+uint16_t fma_oob_f16(uint16_t a, uint16_t b, uint16_t c, HalfMode mode) {
+  return is_oob_nan(a) || is_oob_nan(b) ? uint16_t{0} : fma_f16(a, b, c, mode);
+}
 
 uint16_t add_bf16(uint16_t a, uint16_t b, HalfMode mode) {
   return fma_bf16_values(bf16_value(a), 1.0, bf16_value(b), mode);
@@ -65,6 +70,9 @@ uint16_t mul_bf16(uint16_t a, uint16_t b, HalfMode mode) {
 }
 uint16_t fma_bf16(uint16_t a, uint16_t b, uint16_t c, HalfMode mode) {
   return fma_bf16_values(bf16_value(a), bf16_value(b), bf16_value(c), mode);
+}
+uint16_t fma_oob_bf16(uint16_t a, uint16_t b, uint16_t c, HalfMode mode) {
+  return is_oob_nan(a) || is_oob_nan(b) ? uint16_t{0} : fma_bf16(a, b, c, mode);
 }
 
 // min or max of two codes by their f32 values. The sign for .xorsign is the codes' own: NaN has

@@ -10,6 +10,10 @@
 
 namespace lw::arith {
 
+// What a tensor copy fills with in its NaN mode. `fma.oob` gives +0 if a factor is this one, of
+// either sign, whatever the addend (H200, 2026-11-30: every code as either factor, both types).
+constexpr uint16_t kOobNan = 0x7ff7;
+
 struct HalfMode {
   bool ftz = false;   // f16 only
   bool sat = false;   // f16 only: clamp to [0, 1], NaN gives +0
@@ -20,11 +24,13 @@ uint16_t add_f16(uint16_t a, uint16_t b, HalfMode mode = {});
 uint16_t sub_f16(uint16_t a, uint16_t b, HalfMode mode = {});
 uint16_t mul_f16(uint16_t a, uint16_t b, HalfMode mode = {});
 uint16_t fma_f16(uint16_t a, uint16_t b, uint16_t c, HalfMode mode = {});
+uint16_t fma_oob_f16(uint16_t a, uint16_t b, uint16_t c, HalfMode mode = {});
 
 uint16_t add_bf16(uint16_t a, uint16_t b, HalfMode mode = {});
 uint16_t sub_bf16(uint16_t a, uint16_t b, HalfMode mode = {});
 uint16_t mul_bf16(uint16_t a, uint16_t b, HalfMode mode = {});
 uint16_t fma_bf16(uint16_t a, uint16_t b, uint16_t c, HalfMode mode = {});
+uint16_t fma_oob_bf16(uint16_t a, uint16_t b, uint16_t c, HalfMode mode = {});
 
 // min, max{.ftz}{.NaN}{.xorsign.abs}, as f32's; NaN results 7fff.
 struct HalfMinMaxMode {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "arith/half.h"
 #include "base/check.h"
 
 namespace lw::machine {
@@ -74,7 +75,7 @@ void for_each_chunk(uint32_t address, uint32_t bytes, Swizzle swizzle, Move move
 
 void fill_box(std::byte* window, uint32_t address, const TensorMap& map, uint32_t bytes) {
   std::array<uint16_t, kChunkBytes / 2> chunk;
-  chunk.fill(map.fill == OutOfBoundsFill::nan ? 0x7ff7 : 0);
+  chunk.fill(map.fill == OutOfBoundsFill::nan ? arith::kOobNan : 0);
   for_each_chunk(address, bytes, map.swizzle, [&](uint32_t to, uint32_t, uint32_t piece) {
     std::memcpy(window + to, reinterpret_cast<const std::byte*>(chunk.data()) + to % 2, piece);
   });

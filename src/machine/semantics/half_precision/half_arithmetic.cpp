@@ -101,6 +101,9 @@ constexpr auto kMulF16 = [](Half a, Half b, Modes m) { return arith::mul_f16(a, 
 constexpr auto kFmaF16 = [](Half a, Half b, Half c, Modes m) {
   return arith::fma_f16(a, b, c, m.arithmetic);
 };
+constexpr auto kFmaOobF16 = [](Half a, Half b, Half c, Modes m) {
+  return arith::fma_oob_f16(a, b, c, m.arithmetic);
+};
 constexpr auto kAddBf16 = [](Half a, Half b, Modes m) {
   return arith::add_bf16(a, b, m.arithmetic);
 };
@@ -112,6 +115,9 @@ constexpr auto kMulBf16 = [](Half a, Half b, Modes m) {
 };
 constexpr auto kFmaBf16 = [](Half a, Half b, Half c, Modes m) {
   return arith::fma_bf16(a, b, c, m.arithmetic);
+};
+constexpr auto kFmaOobBf16 = [](Half a, Half b, Half c, Modes m) {
+  return arith::fma_oob_bf16(a, b, c, m.arithmetic);
 };
 constexpr auto kMinF16 = [](Half a, Half b, Modes m) { return arith::min_f16(a, b, m.order); };
 constexpr auto kMaxF16 = [](Half a, Half b, Modes m) { return arith::max_f16(a, b, m.order); };
@@ -137,6 +143,9 @@ void bind_add_bf16(Decoder& decoder) { bind_fast<2, arith::warp_add_bf16x2, kAdd
 void bind_sub_bf16(Decoder& decoder) { bind_fast<2, arith::warp_sub_bf16x2, kSubBf16>(decoder); }
 void bind_mul_bf16(Decoder& decoder) { bind_fast<2, arith::warp_mul_bf16x2, kMulBf16>(decoder); }
 void bind_fma_bf16(Decoder& decoder) { bind_fast<3, arith::warp_fma_bf16x2, kFmaBf16>(decoder); }
+void bind_fma_oob(Decoder& decoder) {
+  return is_bf16(decoder) ? bind<3, kFmaOobBf16>(decoder) : bind<3, kFmaOobF16>(decoder);
+}
 
 void bind_min_f16(Decoder& decoder) { bind<2, kMinF16>(decoder); }
 void bind_max_f16(Decoder& decoder) { bind<2, kMaxF16>(decoder); }

@@ -83,6 +83,32 @@ TEST(Half, Scalars) {
   EXPECT_EQ(scalar("neg.f16 %h3, %h0", 1), 0x8001u);
 }
 
+// Bits of an H200. Two halves are judged apart; the addend does not count, other NaNs do nothing.
+TEST(Half, FmaWithAFactorOutOfBounds) {
+  constexpr uint32_t kFill = 0x7ff7, kMinusFill = 0xfff7, kNan = 0x7fff;
+  for (const bool brain : {false, true}) {
+    const std::string type = brain ? "bf16" : "f16";
+    const uint32_t one = brain ? kOneB : kOne;
+    for (const char* modifier : {".", ".relu."}) {
+      const std::string code = "fma.rn.oob" + (modifier + type) + " %h3, %h0, %h1, %h2";
+      EXPECT_EQ(scalar(code, kFill, one, one), 0u) << code;
+      EXPECT_EQ(scalar(code, one, kMinusFill, kNan), 0u) << code;
+      EXPECT_EQ(scalar(code, one, one, kFill), kNan) << code;
+      EXPECT_EQ(scalar(code, 0x7ff6, one, one), kNan) << code;
+      EXPECT_EQ(scalar(code, 0x7ff8, one, one), kNan) << code;
+      EXPECT_EQ(scalar(code, one, 0, one), one) << code;
+    }
+    EXPECT_EQ(compute("fma.rn.oob." + type + "x2 %d, %a, %b, %c;", pair(one, kFill),
+                      pair(kFill, one), pair(one, one)),
+              0u);
+    EXPECT_EQ(compute("fma.rn.oob.relu." + type + "x2 %d, %a, %b, %c;", pair(one, kFill),
+                      pair(0, one), pair(one, one)),
+              pair(one, 0));
+  }
+  EXPECT_EQ(scalar("fma.rn.oob.relu.f16 %h3, %h0, %h1, %h2", kMinusOne, kTwo, kOne), 0u);
+  EXPECT_EQ(scalar("fma.rn.oob.f16 %h3, %h0, %h1, %h2", kMinusOne, kTwo, kOne), kMinusOne);
+}
+
 TEST(Half, SpecialFunctions) {
   EXPECT_EQ(scalar("ex2.approx.f16 %h3, %h0", kOne), kTwo);
   EXPECT_EQ(scalar("ex2.approx.ftz.bf16 %h3, %h0", kOneB), kTwoB);
