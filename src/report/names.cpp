@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/source_name.h"
 #include "prove/objects.h"
 #include "ptx/forms.h"
 #include "schedule/line_index.h"
@@ -128,7 +129,8 @@ std::string Names::object(const prove::Object& object) {
   switch (object.kind) {
     case Kind::shared_variable: {
       const program::Program& program = *machine_.launches()[object.launch]->program;
-      return program.module->variables[program.shared[object.index].variable.value].name;
+      return base::source_name(
+          program.module->variables[program.shared[object.index].variable.value].name);
     }
     case Kind::dynamic_shared: {
       const Site writer = site(object.writer);
