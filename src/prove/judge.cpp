@@ -147,7 +147,8 @@ Answer judge(const casefile::Inputs& inputs, const RunPlan& asked, Run plain,
     answer.replay_changes = changed_outputs(inputs, run_again(inputs, unheld(plan)), answer.run);
   }
   find_races(inputs, plan, options, answer);
-  if (!races_explain_unwritten(answer)) answer.poison = find_poison(inputs, plan, answer.run);
+  answer.races_explain_unwritten = races_explain_unwritten(answer);
+  if (!answer.races_explain_unwritten) answer.poison = find_poison(inputs, plan, answer.run);
   const size_t witnesses = options.witness ? std::min(answer.races.size(), kMostWitnesses) : 0;
   for (size_t i = 0; i < witnesses; ++i) find_witness(inputs, plan, answer.run, answer.races[i]);
   answer.verdict.outcome = outcome_of(answer);

@@ -35,6 +35,8 @@ struct Answer {
   std::vector<RaceFinding> races;              // counted tiers
   std::vector<RaceFinding> notes;
   std::optional<PoisonFinding> poison;
+  // No run with other bytes in unwritten memory was needed: races explain all reads of such bytes.
+  bool races_explain_unwritten = false;
   std::vector<schedule::Hold> replayed;  // holds the user asked for; fates are in `run`
   // What those holds change against a run without them.
   std::optional<std::vector<ChangedOutput>> replay_changes;

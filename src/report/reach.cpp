@@ -49,10 +49,12 @@ std::vector<std::string> assumption_words(const prove::Answer& answer, Names& na
   const order::Facts& facts = answer.run.facts;
   if (!facts.unwritten.empty() && !answer.poison) {
     const order::Unwritten& read = facts.unwritten.front();
-    sentences.push_back(
-        fmt::format("{} that nobody wrote were read, first at {}; with other bytes there the "
-                    "outputs are the same",
-                    plural(read.count, "byte"), names.line_text(read.party.op, {})));
+    sentences.push_back(fmt::format("{} that nobody wrote were read, first at {}; {}",
+                                    plural(read.count, "byte"), names.line_text(read.party.op, {}),
+                                    answer.races_explain_unwritten
+                                        ? "these reads race with the write they want"
+                                        : "with other bytes there the outputs are the "
+                                          "same"));
   }
   if (const std::vector<std::string> forms = unconfirmed(names); !forms.empty())
     sentences.push_back(

@@ -116,6 +116,7 @@ class TextReport {
  private:
   // "what                      [TAG]"
   std::string head(std::string_view text, std::string_view tag) {
+    if (tag.empty()) return color_.bold(text) + "\n";
     const size_t gap = width(text) + 2 < kTagColumn ? kTagColumn - width(text) : 2;
     return fmt::format("{}{:{}}{}\n", color_.bold(text), "", gap,
                        color_.faint(fmt::format("[{}]", tag)));
@@ -223,7 +224,8 @@ class TextReport {
     const bool all = answer_.verdict.extent == prove::Extent::all_schedules;
     const std::string title = fmt::format("{} {}: {}", stuck ? "deadlock" : "error", extent(all),
                                           fault_words(fault, names_));
-    Block block(head(title, fmt::format("rule {}", fault_rule(fault))), color_);
+    const std::string_view rule = fault_rule(fault);
+    Block block(head(title, rule.empty() ? "" : fmt::format("rule {}", rule)), color_);
     if (!stuck) {
       std::string who =
           fmt::format("by lane {} of {}", fault.lane.value, names_.warp(fault.cta, fault.warp));
@@ -301,7 +303,9 @@ class TextReport {
     if (what && what->kind != machine::NotAnalysed::Kind::form) return {};
     const base::OpId op = what ? what->instruction : answer_.run.facts.not_modelled.front().op;
     const Site site = names_.site(op);
-    return fmt::format(" ({}, {}:{})", site.text(), site.ptx_file, site.ptx_line);
+    const std::string in_ptx = fmt::format("{}:{}", site.ptx_file, site.ptx_line);
+    return site.text() == in_ptx ? fmt::format(" ({})", in_ptx)
+                                 : fmt::format(" ({}, {})", site.text(), in_ptx);
   }
 
   const Answer& answer_;

@@ -366,8 +366,8 @@ std::string not_analysed_words(const prove::Answer& answer, Names& names) {
   if (const auto& what = answer.run.result.not_analysed) {
     switch (what->kind) {
       case Kind::form:
-        return fmt::format("`{}` is not modelled: {}", names.instruction(what->instruction),
-                           what->reason);
+        return fmt::format("`{}` is not modelled{}{}", names.instruction(what->instruction),
+                           what->reason.empty() ? "" : ": ", what->reason);
       case Kind::steps:
         return "the budget of instructions is used up: " + what->reason;
       case Kind::time:
