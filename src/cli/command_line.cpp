@@ -60,45 +60,63 @@ std::string repeated_flags(const Options& options) {
 }
 
 void add_launch_flags(CLI::App& command, casefile::Flags& launch) {
-  command.add_option("--kernel", launch.kernel,
-                     "launch this kernel of a PTX file, without a case file");
-  command.add_option("--grid", launch.grid, "CTAs: x[,y[,z]]");
-  command.add_option("--block", launch.block, "threads of a CTA: x[,y[,z]]");
-  command.add_option("--cluster", launch.cluster, "CTAs of a cluster: x[,y[,z]]");
-  command.add_option("--shared", launch.shared, "dynamic shared memory, in bytes");
-  command.add_option("--registers", launch.registers, "registers of a thread");
+  command
+      .add_option("--kernel", launch.kernel,
+                  "launch this `.entry` of a PTX file, without a case file")
+      ->type_name("NAME");
+  command.add_option("--grid", launch.grid, "CTAs")->type_name("X[,Y[,Z]]");
+  command.add_option("--block", launch.block, "threads of a CTA")->type_name("X[,Y[,Z]]");
+  command.add_option("--cluster", launch.cluster, "CTAs of a cluster")->type_name("X[,Y[,Z]]");
+  command.add_option("--shared", launch.shared, "dynamic shared memory")->type_name("BYTES");
+  command.add_option("--registers", launch.registers, "registers of a thread")->type_name("N");
   command
       .add_option("--arg", launch.arguments,
-                  "the next argument: [name=]dtype:count[=data] or dtype=value; once for each")
+                  "the next parameter: [name=]dtype:count[=data] for a pointer, dtype=value for a "
+                  "scalar")
+      ->type_name("ARG")
       ->expected(1)
       ->take_all();
-  command.add_option("--out", launch.outputs, "a buffer that is output")->expected(1)->take_all();
-  command.add_option("--seed", launch.seed, "of made-up data");
+  command.add_option("--out", launch.outputs, "a buffer that is output")
+      ->type_name("NAME")
+      ->expected(1)
+      ->take_all();
+  command.add_option("--seed", launch.seed, "of made-up data")->type_name("N");
 }
 
 void add_run_flags(CLI::App& command, Options& options) {
   command
       .add_option("case", options.inputs,
-                  "case files (.toml), or PTX files with a launch in their head")
+                  "case files (.toml), or PTX files with a launch in `//! ` lines or flags")
+      ->type_name("")
       ->required();
   add_launch_flags(command, options.launch);
-  command.add_option("--schedule", options.schedule, "steady, late:WHO or random:SEED");
-  command.add_option("--replay", options.replay, "holds, as a report prints them")
+  command
+      .add_option(
+          "--schedule", options.schedule,
+          "steady (default), random:SEED, or late:WHO: warp 3 of every CTA (late:3), of one "
+          "(late:0.3), a role's warps (late:TMA)")
+      ->type_name("HOW");
+  command.add_option("--replay", options.replay, "a hold, as a report prints it")
+      ->type_name("HOLD")
       ->expected(1)
       ->take_all();
-  command.add_option("--time-limit", options.time_limit_s, "seconds for a run");
-  command.add_option_function<std::string>(
-      "--memory-limit",
-      [&options](const std::string& text) {
-        const auto bytes = parse_bytes(text);
-        if (!bytes)
-          throw CLI::ValidationError("--memory-limit",
-                                     "`" + text + "`: write bytes, or 512M, or 4G");
-        options.memory_limit_bytes = *bytes;
-      },
-      "for buffers and bookkeeping, as in 4G (default 16G)");
-  command.add_option("--step-limit", options.step_limit,
-                     "warp instructions of a run (default 4 thousand million)");
+  command.add_option("--time-limit", options.time_limit_s, "for a run")->type_name("SECONDS");
+  command
+      .add_option_function<std::string>(
+          "--memory-limit",
+          [&options](const std::string& text) {
+            const auto bytes = parse_bytes(text);
+            if (!bytes)
+              throw CLI::ValidationError("--memory-limit",
+                                         "`" + text + "`: write bytes, or 512M, or 4G");
+            options.memory_limit_bytes = *bytes;
+          },
+          "for buffers and bookkeeping, as in 4G (default 16G)")
+      ->type_name("BYTES");
+  command
+      .add_option("--step-limit", options.step_limit,
+                  "warp instructions of a run (default 4 thousand million)")
+      ->type_name("N");
 }
 
 void add_check(CLI::App& app, Options& options) {
@@ -153,9 +171,11 @@ int run_command_line(int argc, char** argv) {
                 options);
   app.add_subcommand("coverage", "forms of PTX used, and those not modelled")
       ->add_option("ptx", options.inputs, "PTX files")
+      ->type_name("")
       ->required();
   app.add_subcommand("explain", "what a rule of the rule book says")
-      ->add_option("rule", rule, "as in B-1");
+      ->add_option("rule", rule, "as in B-1; left out: all")
+      ->type_name("");
   if (is_unknown_command(argc, argv, app)) {
     fmt::print(stderr,
                "latewarp: there is no command `{}`; write check, run, coverage or explain\n",

@@ -35,9 +35,12 @@ int print_forms(const ptx::Module& module) {
   for (const auto& [form, use] : uses) {
     const ptx::FormRow& row = ptx::row_of(form);
     (row.modelled ? modelled : missing) += use.count;
-    fmt::print("  {:>7}  {:<36} {}\n", use.count, row.name,
-               row.modelled ? std::string()
-                            : fmt::format("not modelled, first at line {}", use.first_line));
+    if (row.modelled) {
+      fmt::print("  {:>7}  {}\n", use.count, row.name);
+    } else {
+      fmt::print("  {:>7}  {:<36} not modelled, first at line {}\n", use.count, row.name,
+                 use.first_line);
+    }
   }
   fmt::print("  {} forms; {} instructions modelled, {} not\n", uses.size(), modelled, missing);
   return missing == 0 ? kExitClean : kExitNotAnalysed;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "cli/commands.h"
 #include "diagnose/rules.h"
 
@@ -12,12 +14,31 @@ void print_field(std::string_view name, std::string_view text) {
   if (!text.empty()) fmt::print("  {:<13} {}\n", name, text);
 }
 
+// The rule book marks what a row catches by a letter; a reader gets the word.
+std::string with_words(std::string_view catches) {
+  static constexpr std::pair<std::string_view, std::string_view> kMarks[] = {
+      {"[R]", "race:"},
+      {"[E]", "error:"},
+      {"[S]", "strict:"},
+      {"[N]", "note:"},
+      {"[D]", "deadlock:"},
+      {"[ok]", "fine:"},
+      {"[R/D]", "race or deadlock:"},
+      {"[E/D]", "error or deadlock:"}};
+  std::string text(catches);
+  for (const auto& [mark, word] : kMarks) {
+    for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += word.size())
+      text.replace(at, mark.size(), word);
+  }
+  return text;
+}
+
 void print_rule(const diagnose::Rule& rule) {
   fmt::print("{}  ({})\n", rule.id, diagnose::tier_name(rule.tier));
   print_field("instructions", rule.instructions);
   print_field("orders", rule.orders);
-  print_field("catches", rule.catches);
-  print_field("PTX ISA 9.1", rule.section);
+  print_field("catches", with_words(rule.catches));
+  print_field(rule.tier == diagnose::Tier::kError ? "see" : "PTX ISA 9.1", rule.section);
 }
 
 void print_all() {
