@@ -14,7 +14,7 @@ TEST(SourceName, IsTheWordOfTheDeclaration) {
 
 TEST(SourceName, LeavesOtherNamesAlone) {
   EXPECT_EQ(source_name("s_tile"), "s_tile");
-  EXPECT_EQ(source_name("_Zoo"), "_Zoo");
+  EXPECT_EQ(source_name("_Zzz"), "_Zzz");
   EXPECT_EQ(source_name(""), "");
 }
 

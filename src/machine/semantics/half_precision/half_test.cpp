@@ -86,10 +86,11 @@ TEST(Half, Scalars) {
 // Bits of an H200. Two halves are judged apart; the addend does not count, other NaNs do nothing.
 TEST(Half, FmaWithAFactorOutOfBounds) {
   constexpr uint32_t kFill = 0x7ff7, kMinusFill = 0xfff7, kNan = 0x7fff;
-  for (const std::string type : {"f16", "bf16"}) {
-    const uint32_t one = type == "f16" ? kOne : kOneB;
-    for (const std::string relu : {"", ".relu"}) {
-      const std::string code = "fma.rn.oob" + relu + "." + type + " %h3, %h0, %h1, %h2";
+  for (const bool brain : {false, true}) {
+    const std::string type = brain ? "bf16" : "f16";
+    const uint32_t one = brain ? kOneB : kOne;
+    for (const char* modifier : {".", ".relu."}) {
+      const std::string code = "fma.rn.oob" + (modifier + type) + " %h3, %h0, %h1, %h2";
       EXPECT_EQ(scalar(code, kFill, one, one), 0u) << code;
       EXPECT_EQ(scalar(code, one, kMinusFill, kNan), 0u) << code;
       EXPECT_EQ(scalar(code, one, one, kFill), kNan) << code;
