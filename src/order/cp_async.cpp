@@ -105,7 +105,8 @@ void Engine::async_arrive(AsyncId arrival) {
   Pending& pending = at->second;
   Cta& cta = *core_->ctas[pending.signal.cta.value];
   const auto object = cta.mbarriers.find(pending.signal.offset);
-  if (object == cta.mbarriers.end()) return;  // its life ended before, which the machine reports (E-8)
+  if (object == cta.mbarriers.end())
+    return;  // its life ended before, which the machine reports (E-8)
   MbarrierState& state = object->second;
   check_landing(*core_, cta, state, pending);
   state.phase_had_bytes = state.ever_had_bytes = true;
