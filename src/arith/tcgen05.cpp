@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -99,6 +100,20 @@ uint32_t tensor_element(const TensorProduct& product, const std::byte* a, const 
   take_codes(product.b, product.negate_b, b, y);
   return block_sum(format_of(product.a), {x.data(), count}, format_of(product.b), {y.data(), count},
                    c, product.d == TensorResult::kF16 ? kTensorRulesF16 : kTensorRulesF32, scale);
+}
+
+bool shift_f32(uint32_t& cell, int shift) {
+  const float old = f32_of(cell), shifted = std::ldexp(old, -shift);
+  if (old != old) return true;
+  cell = bits_of(shifted);
+  return std::ldexp(shifted, shift) == old;
+}
+
+bool shift_f16(uint32_t& cell, int shift) {
+  const float old = f32_from_f16(static_cast<uint16_t>(cell));
+  if (old != old) return true;
+  cell = f16_from_f32_rn(std::ldexp(old, -shift));
+  return std::ldexp(f32_from_f16(static_cast<uint16_t>(cell)), shift) == old;
 }
 
 void tensor_mma(const TensorProduct& product, const std::byte* a, const std::byte* b,

@@ -74,4 +74,9 @@ void tensor_mma(const TensorProduct& product, const std::byte* a, const std::byt
 uint32_t tensor_element(const TensorProduct& product, const std::byte* a, const std::byte* b,
                         uint32_t row, uint32_t column, uint32_t c);
 
+// scale-input-d: the code times 2^-shift, in place. False if that is not exact: what the hardware
+// does then is not known.
+bool shift_f32(uint32_t& cell, int shift);
+bool shift_f16(uint32_t& cell, int shift);
+
 }  // namespace lw::arith

@@ -185,6 +185,22 @@ TEST(Tcgen05, ScalesMultiply) {
   EXPECT_EQ(tensor_element(product, a.data(), b.data(), 0, 0, 0), kNanF32);
 }
 
+TEST(Tcgen05, ShiftsOnlyWhatStaysExact) {
+  uint32_t cell = bits_of(-3.0f);
+  EXPECT_TRUE(shift_f32(cell, 4));
+  EXPECT_EQ(cell, bits_of(-0.1875f));
+  cell = 0x00800001;  // the last bit falls off the subnormals
+  EXPECT_FALSE(shift_f32(cell, 1));
+  cell = kNanF32;
+  EXPECT_TRUE(shift_f32(cell, 15));
+  EXPECT_EQ(cell, kNanF32);
+  cell = 0xdead3c00;  // 1.0 below what does not count
+  EXPECT_TRUE(shift_f16(cell, 15));
+  EXPECT_EQ(cell, 0x0200u);
+  cell = 0x3c01;
+  EXPECT_FALSE(shift_f16(cell, 15));
+}
+
 TEST(Tcgen05, KeptRowsAreNotWritten) {
   RandomBits random(6);
   for (const TensorProduct& product :
