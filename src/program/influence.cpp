@@ -140,6 +140,7 @@ class Slicer {
     if (node.form == FormId::activemask) node.cause = Cause::active_lanes;
     if (node.form == FormId::setmaxnreg && opcode.has(ptx::Mod::inc))
       node.cause = Cause::register_pool;
+    if (node.form == FormId::tcgen05_alloc) node.cause = Cause::tensor_columns;
     if (is_strong_read(opcode, node.effect) && !node.writes.empty())
       node.cause = Cause::strong_read;
   }
@@ -217,7 +218,8 @@ class Slicer {
                         .arrival = Arrival::nowhere,
                         .arrived_at = {}};
     if (source.cause == Cause::mbarrier_test && is_wait(origin)) return influence;
-    if (source.cause == Cause::register_pool || source.cause == Cause::mbarrier_test) {
+    if (source.cause == Cause::register_pool || source.cause == Cause::tensor_columns ||
+        source.cause == Cause::mbarrier_test) {
       // The pool makes it wait where it stands; a test outside a wait acquires or does not.
       arrive(influence, Arrival::control, origin);
       return influence;

@@ -7,13 +7,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include "machine/dispatch.h"
 #include "machine/semantics/bind.h"
 #include "machine/semantics/parallel_synchronization/mbarrier_site.h"
+#include "machine/semantics/telling.h"
 #include "machine/semantics/tensor_memory/tensor_site.h"
+#include "order/engine.h"
 
 namespace lw::machine {
 namespace {
@@ -61,12 +64,20 @@ std::optional<uint32_t> place_of_address(const Op& op, Warp& warp) {
   return std::nullopt;
 }
 
+// Whether what another CTA does with the columns of the SM can make it wait (rule book 17, D-8).
+bool shares_sm(const Warp& warp) {
+  return std::ranges::any_of(warp.machine->resident(), [&](const Cta* cta) {
+    return cta != warp.cta && cta->sm == warp.cta->sm;
+  });
+}
+
 const Op* run_alloc(const Op& op, Warp& warp) {
   if (!require_whole_warp(op, warp)) return nullptr;
   const auto columns = columns_of(op, warp);
   if (!columns || !may_allocate(op, warp, *columns)) return nullptr;
   const auto place = place_of_address(op, warp);
   if (!place) return nullptr;
+  if (shares_sm(warp)) warp.machine->used_schedule_value(op.instruction);
   const auto first = tensor_memory_of(warp).allocate(warp.cta->id, *columns, op.instruction);
   if (!first) {
     warp.block(&op, {Wait::Kind::tensor_columns, 0, *columns, op.instruction});
@@ -74,6 +85,11 @@ const Op* run_alloc(const Op& op, Warp& warp) {
   }
   warp.cta->sync.uses_tensor_memory = true;
   warp.cta->sync.tensor_columns = *columns;
+  if (warp.order) {
+    const Telling telling(op, warp);
+    warp.order->tensor_alloc(*warp.order_warp, op.instruction, warp.active, *first, *columns,
+                             *place);
+  }
   std::memcpy(warp.shared + *place, &*first, kWordBytes);
   return &op + 1;
 }
@@ -105,6 +121,10 @@ void run_dealloc(const Op& op, Warp& warp) {
                                 fmt::format("{} columns of the {} allocated at column {}", *columns,
                                             allocation->columns, column),
                                 RuleId::kT5_3);
+  if (warp.order) {
+    const Telling telling(op, warp);
+    warp.order->tensor_free(*warp.order_warp, op.instruction, warp.active, column, *columns);
+  }
   allocation->freed_by = op.instruction;
   allocation->freed_in = warp.id;
   wake_waiting(*warp.machine, warp.cta->sm);

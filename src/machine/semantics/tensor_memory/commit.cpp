@@ -6,6 +6,7 @@
 #include "machine/semantics/bind.h"
 #include "machine/semantics/parallel_synchronization/mbarrier_site.h"
 #include "machine/semantics/tensor_memory/tensor_site.h"
+#include "order/engine.h"
 
 namespace lw::machine {
 namespace {
@@ -14,8 +15,14 @@ namespace {
 
 class ProductArrival final : public AsyncOperation {
  public:
-  ProductArrival(const Op& op, Warp& warp, uint32_t offset, base::LaneMask lane)
-      : op_(op), warp_(warp), offset_(offset), lane_(lane), place_(warp.sync.products.now()) {}
+  ProductArrival(const Op& op, Warp& warp, uint32_t offset, base::LaneMask lane,
+                 base::AsyncId order_id)
+      : op_(op),
+        warp_(warp),
+        offset_(offset),
+        lane_(lane),
+        place_(warp.sync.products.now()),
+        order_id_(order_id) {}
 
   bool can_advance() const override { return !warp_.sync.products.has_before(lane_, place_); }
   void perform_read(Machine&) override {}
@@ -27,9 +34,10 @@ class ProductArrival final : public AsyncOperation {
   uint32_t offset_;
   base::LaneMask lane_;
   uint64_t place_;
+  base::AsyncId order_id_;  // the order engine's
 };
 
-void ProductArrival::perform_write(Machine&) {
+void ProductArrival::perform_write(Machine& machine) {
   Cta& cta = *warp_.cta;
   MbarrierEntry* entry = cta.sync.mbarriers.find(offset_);
   if (entry == nullptr)
@@ -37,6 +45,7 @@ void ProductArrival::perform_write(Machine&) {
                          "the mbarrier object is not valid any more when the products are complete",
                          lane_, offset_ + program::kSharedBase, MbarrierTable::kObjectBytes);
   --entry->signals_pending;
+  if (machine.order()) machine.order()->async_arrive(order_id_);
   const Mbarrier::Outcome outcome = entry->object.arrive({});
   if (outcome.fault != MbarrierFault::none)
     return report(op_, warp_, *entry, lane_, mbarrier_fault_text(outcome.fault));
@@ -45,7 +54,6 @@ void ProductArrival::perform_write(Machine&) {
 }
 
 void run_commit(const Op& op, Warp& warp) {
-  if (!may_run_tensor(op, warp)) return;
   const AddressOperand operand{op.a, op.b, (op.detail & kWide) != 0, (op.detail & kGeneric) != 0};
   for_each_lane(warp.active, [&](int lane) {
     if (warp.machine->has_ended()) return;
@@ -53,7 +61,13 @@ void run_commit(const Op& op, Warp& warp) {
     if (entry == nullptr) return;
     ++entry->signals_pending;
     const base::LaneMask only = 1u << lane;
-    warp.machine->start(std::make_unique<ProductArrival>(op, warp, entry->offset, only), warp, op)
+    base::AsyncId order_id;
+    if (warp.order)
+      order_id = warp.order->tensor_commit(*warp.order_warp, op.instruction,
+                                           base::LaneId(static_cast<uint8_t>(lane)),
+                                           place_of(*warp.cta, *entry));
+    warp.machine
+        ->start(std::make_unique<ProductArrival>(op, warp, entry->offset, only, order_id), warp, op)
         .lanes = only;
   });
 }

@@ -12,10 +12,12 @@
 
 #include "machine/dispatch.h"
 #include "machine/each_lane.h"
+#include "machine/semantics/asynchronous_copy/bulk_sites.h"
 #include "machine/semantics/bind.h"
-#include "machine/semantics/shared_place.h"
+#include "machine/semantics/telling.h"
 #include "machine/semantics/tensor_memory/tensor_site.h"
 #include "machine/tensor_memory_descriptors.h"
+#include "order/engine.h"
 
 namespace lw::machine {
 namespace {
@@ -170,14 +172,34 @@ bool find_destination(const Op& op, Warp& warp, int lane, CopyPlan& plan) {
                        pieces_of(plan.shape) * CopyOperation::kColumnsOfPiece, 1u << lane);
 }
 
+void tell_order(const Op& op, Warp& warp, int lane, const CopyPlan& plan) {
+  if (!warp.order) return;
+  const Telling telling(op, warp);
+  order::TensorBox to{plan.to.column, pieces_of(plan.shape) * CopyOperation::kColumnsOfPiece, {}};
+  for (uint32_t row = 0; row < rows_of(plan.shape); ++row)
+    for (uint32_t copy = 0; copy < copies_of(plan.shape); ++copy) {
+      const uint32_t at = plan.to.lane + lane_of(plan.shape, row, copy);
+      to.lanes[at / kLanesOfWarp] |= 1u << at % kLanesOfWarp;
+    }
+  const auto ranges = ranges_of(plan.pieces);
+  const order::AsyncAccess shared = shared_access(*warp.cta, order::Kind::kRead, ranges);
+  const order::TensorAccess cells{.kind = order::Kind::kWrite, .boxes = {&to, 1}};
+  using Kind = order::TensorWork::Kind;
+  warp.order->tensor_issue(
+      *warp.order_warp, op.instruction, base::LaneId(static_cast<uint8_t>(lane)),
+      {.kind = plan.shape == CopyShape::k4x256b ? Kind::kCopy4x256b : Kind::kCopy,
+       .cells = {&cells, 1},
+       .shared = {&shared, 1}});
+}
+
 void run_copy(const Op& op, Warp& warp) {
-  if (!may_run_tensor(op, warp)) return;
   for_each_lane(warp.active, [&](int lane) {
     if (warp.machine->has_ended()) return;
     CopyPlan plan;
     plan.shape = static_cast<CopyShape>(op.detail & 0xff);
     plan.unpacking = static_cast<Unpacking>(op.detail >> kUnpackingShift);
     if (!find_source(op, warp, lane, plan) || !find_destination(op, warp, lane, plan)) return;
+    tell_order(op, warp, lane, plan);
     auto operation = std::make_unique<CopyOperation>(warp, std::move(plan));
     warp.sync.products.issue(1u << lane, operation.get());
     warp.machine->start(std::move(operation), warp, op).lanes = 1u << lane;

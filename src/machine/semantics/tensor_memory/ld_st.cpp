@@ -18,8 +18,10 @@
 #include "machine/dispatch.h"
 #include "machine/semantics/bind.h"
 #include "machine/semantics/shared_place.h"
+#include "machine/semantics/telling.h"
 #include "machine/semantics/tensor_memory/tensor_site.h"
 #include "machine/tensor_memory_shapes.h"
+#include "order/engine.h"
 
 namespace lw::machine {
 namespace {
@@ -105,7 +107,30 @@ bool is_whole_columns(const Site& site) {
   return site.shape == TensorShape::k32x32b && site.step == 1;
 }
 
+using Tell = void (order::Engine::*)(order::Warp&, base::OpId, base::LaneMask,
+                                     std::span<const order::TensorBox>);
+
+// A packed register is all of its two cells: a store that unpacks leaves their upper halves, but
+// who else writes those may find them torn.
+void tell_order(const Op& op, Warp& warp, const Site& site, Tell tell) {
+  if (!warp.order) return;
+  const Telling telling(op, warp);
+  const int quarter = static_cast<int>(site.lane / kLanesOfWarp);
+  const base::LaneMask lanes = (base::kAllLanes >> (kLanesOfWarp - tensor_shape_lanes(site.shape)))
+                               << (site.lane % kLanesOfWarp);
+  const uint32_t columns = tensor_shape_columns(site.shape, site.registers, site.step);
+  const auto box = [&](uint32_t column) {
+    return order::TensorBox::quarter(quarter, column, columns, lanes);
+  };
+  const bool halves = site.shape == TensorShape::k16x32bx2 && site.offset != 0;
+  const order::TensorBox boxes[] = {
+      box(site.column), box(site.column + static_cast<uint32_t>(halves ? site.offset : 0))};
+  (warp.order->*tell)(*warp.order_warp, op.instruction, warp.active,
+                      std::span(boxes, halves ? 2 : 1));
+}
+
 void load(const Op& op, Warp& warp, const Site& site) {
+  tell_order(op, warp, site, &order::Engine::tensor_load);
   TensorMemory& memory = tensor_memory_of(warp);
   if (is_whole_columns(site)) {
     for (uint32_t r = 0; r < site.registers; ++r)
@@ -154,6 +179,7 @@ void run_ld_red(const Op& op, Warp& warp) {
 void run_st(const Op& op, Warp& warp) {
   const auto site = site_of(op, warp);
   if (!site) return;
+  tell_order(op, warp, *site, &order::Engine::tensor_store);
   TensorMemory& memory = tensor_memory_of(warp);
   const bool packed = site->step == 2;
   for_each_cell(*site, memory, [&](uint32_t* cell, uint32_t* next, uint32_t r, uint32_t t) {
@@ -167,10 +193,17 @@ void run_st(const Op& op, Warp& warp) {
   });
 }
 
-// Nothing is left to wait for.
-void run_wait(const Op& op, Warp& warp) { require_whole_warp(op, warp); }
+// The bits are there already; what everybody else may count on begins here.
+template <void (order::Engine::*tell)(order::Warp&, base::LaneMask)>
+void run_wait(const Op& op, Warp& warp) {
+  if (require_whole_warp(op, warp) && warp.order)
+    (warp.order->*tell)(*warp.order_warp, warp.active);
+}
 
-void run_fence(const Op& op, Warp& warp) { may_run_tensor(op, warp); }
+template <void (order::Engine::*tell)(order::Warp&, base::LaneMask)>
+void run_fence(const Op&, Warp& warp) {
+  if (warp.order) (warp.order->*tell)(*warp.order_warp, warp.active);
+}
 
 TensorShape shape_of(const Decoder& decoder) {
   constexpr std::pair<Mod, TensorShape> kShapes[] = {{Mod::_16x64b, TensorShape::k16x64b},
@@ -235,7 +268,16 @@ void bind_tcgen05_st(Decoder& decoder) { bind_store(decoder); }
 void bind_tcgen05_st_16x128b(Decoder& decoder) { bind_store(decoder); }
 void bind_tcgen05_st_16x256b(Decoder& decoder) { bind_store(decoder); }
 void bind_tcgen05_st_16x32bx2(Decoder& decoder) { bind_store(decoder); }
-void bind_tcgen05_wait(Decoder& decoder) { decoder.emit(aligned_handlers<run_wait>); }
-void bind_tcgen05_fence(Decoder& decoder) { decoder.emit(plain_handlers<run_fence>); }
+void bind_tcgen05_wait(Decoder& decoder) {
+  using order::Engine;
+  decoder.emit(decoder.has(Mod::wait_ld) ? aligned_handlers<run_wait<&Engine::tensor_wait_loads>>
+                                         : aligned_handlers<run_wait<&Engine::tensor_wait_stores>>);
+}
+void bind_tcgen05_fence(Decoder& decoder) {
+  using order::Engine;
+  decoder.emit(decoder.has(Mod::fence_before_thread_sync)
+                   ? plain_handlers<run_fence<&Engine::tensor_fence_before>>
+                   : plain_handlers<run_fence<&Engine::tensor_fence_after>>);
+}
 
 }  // namespace lw::machine

@@ -8,65 +8,22 @@
 // lane: an element of D in a cell, the 32 bytes of a row of A in eight cells. What a collector
 // keeps is read again: sources must not change before they are used.
 
-#include <fmt/format.h>
-
+#include <array>
 #include <cstring>
 
 #include "machine/dispatch.h"
 #include "machine/each_lane.h"
+#include "machine/semantics/asynchronous_copy/bulk_sites.h"
 #include "machine/semantics/bind.h"
-#include "machine/semantics/shared_place.h"
-#include "machine/semantics/tensor_memory/tensor_site.h"
-#include "machine/tensor_memory_descriptors.h"
+#include "machine/semantics/telling.h"
+#include "machine/semantics/tensor_memory/product.h"
+#include "order/engine.h"
 
 namespace lw::machine {
 namespace {
 
-using arith::TensorType;
 using ptx::Mod;
 using ptx::Type;
-
-// Op: a, b address of D and its displacement, c instruction descriptor, d whether D is read,
-// immediate by how many powers of two D counts less;
-// detail the kind and flags; more: A (a descriptor, or an address and its displacement), B, four
-// words of lanes that are not written or the addresses of the scales and their displacements.
-constexpr uint16_t kTensorA = 1 << 8;
-constexpr uint16_t kKeepsLanes = 1 << 9;
-constexpr uint32_t kAAt = 0, kBAt = 2, kLanesAt = 3, kLaneWords = 4, kScalesAt = 3;
-constexpr uint32_t kColumnsOfA = arith::kTensorRowBytes / 4;
-constexpr uint32_t kHalfLanes = 16;
-
-// One operand: pieces of shared memory, or cells.
-struct Source {
-  TensorType type{};
-  uint32_t rows = 0;
-  OperandLayout layout;
-  std::vector<uint32_t> pieces;  // offsets in the CTA's shared memory
-  bool in_tensor_memory = false;
-  TensorAddress address{};
-};
-
-// Scales of a product: one byte for each of `rows` rows. Row x is in lane x mod 32 of every
-// quarter, x / 32 columns further.
-struct Scales {
-  uint32_t rows = 0;
-  uint32_t column = 0;
-  uint32_t byte = 0;
-
-  uint32_t columns() const { return (rows + kLanesOfWarp - 1) / kLanesOfWarp; }
-};
-
-struct Product {
-  ProductShape shape;
-  TensorAddress d{};
-  Source a, b;
-  Scales scales_a, scales_b;   // rows 0: not scaled
-  int d_shift = 0;             // D counts 2^-d_shift
-  std::vector<uint32_t> kept;  // by row of D; empty: all are written
-};
-
-// Where row i is: its lane, counted from that of the address.
-uint32_t lane_of_row(uint32_t m, uint32_t i) { return m == 64 ? i / 16 * 32 + i % 16 : i; }
 
 class ProductOperation final : public AsyncOperation {
  public:
@@ -164,127 +121,66 @@ class ProductOperation final : public AsyncOperation {
   std::vector<uint8_t> scales_a_, scales_b_;
 };
 
-// One lane's instruction: fills in a Product, or reports why not.
-class Issue {
- public:
-  Issue(const Op& op, Warp& warp, int lane) : op_(op), warp_(warp), lane_(lane) {}
-
-  std::optional<Product> product() {
-    Product product;
-    if (!shape(product) || !destination(product) || !operand_a(product) || !operand_b(product))
-      return std::nullopt;
-    if (kind() == ProductKind::mxf8f6f4 && !scales(product)) return std::nullopt;
-    product.d_shift = static_cast<int>(op_.immediate);
-    if (op_.detail & kKeepsLanes) keep_lanes(product);
-    return product;
+// The lanes of rows that begin at a lane, without those that are kept.
+std::array<base::LaneMask, 4> lanes_of_rows(uint32_t first, uint32_t rows,
+                                            const std::vector<uint32_t>& kept) {
+  std::array<base::LaneMask, 4> lanes{};
+  for (uint32_t row = 0; row < rows; ++row) {
+    const uint32_t lane = first + lane_of_row(rows, row);
+    if (kept.empty() || kept[row] == 0) lanes[lane / kLanesOfWarp] |= 1u << lane % kLanesOfWarp;
   }
+  return lanes;
+}
 
- private:
-  base::LaneMask only() const { return 1u << lane_; }
-  Slot slot(uint32_t index) const { return warp_.program->more(op_)[index]; }
-  uint32_t word(Slot slot) const { return warp_.lanes<uint32_t>(slot)[lane_]; }
-  uint64_t wide(Slot slot) const { return warp_.lanes<uint64_t>(slot)[lane_]; }
+// Full columns of scales, and one that may hold fewer.
+void add_boxes(const Scales& scales, std::vector<order::TensorBox>& boxes) {
+  const uint32_t full = scales.rows / kLanesOfWarp, rest = scales.rows % kLanesOfWarp;
+  if (full != 0) boxes.push_back(order::TensorBox::full(scales.column, full));
+  if (rest == 0) return;
+  const base::LaneMask lanes = (1u << rest) - 1;
+  boxes.push_back({scales.column + full, 1, {lanes, lanes, lanes, lanes}});
+}
 
-  ProductKind kind() const { return static_cast<ProductKind>(op_.detail & 0xff); }
+// One number for the place, the shape and the kind of D.
+uint32_t accumulator_of(ProductKind kind, const Product& product) {
+  uint32_t number = static_cast<uint32_t>(kind);
+  number = number << 2 | static_cast<uint32_t>(product.shape.product.d);
+  number = number << 1 | (product.shape.m == 64 ? 1 : 0);
+  number = number << 6 | product.shape.n / 8;
+  number = number << 7 | product.d.lane;
+  return number << 9 | product.d.column;
+}
 
-  bool misuse(std::string text) {
-    misuse_tensor_memory(op_, warp_, std::move(text), diagnose::RuleId::kE13, only());
-    return false;
-  }
-  template <class Value>
-  bool accept(const Decoded<Value>& decoded, std::string_view what, uint64_t bits) {
-    if (!decoded.fault.empty())
-      return misuse(fmt::format("{} {:#x}: {}", what, bits, decoded.fault));
-    if (decoded.unmodelled.empty()) return true;
-    warp_.not_analysed(op_, decoded.unmodelled);
-    return false;
-  }
-
-  bool shape(Product& product) {
-    const uint32_t bits = word(op_.c);
-    const auto decoded = decode_product(kind(), bits);
-    if (!accept(decoded, "instruction descriptor", bits)) return false;
-    product.shape = decoded.value;
-    product.shape.product.accumulate = warp_.predicate(op_.d) >> lane_ & 1;
-    return true;
-  }
-
-  // Rows begin at lane 0; M 64 may use the other half of each 32.
-  bool check_lane(TensorAddress address, uint32_t m, std::string_view what) {
-    if (address.lane == 0 || (m == 64 && address.lane == kHalfLanes)) return true;
-    return misuse(fmt::format("{} of {} rows begins at lane {}", what, m, address.lane));
-  }
-
-  bool destination(Product& product) {
-    product.d = tensor_address(word(op_.a) + static_cast<uint32_t>(wide(op_.b)));
-    return check_lane(product.d, product.shape.m, "D") &&
-           check_columns(op_, warp_, product.d.column, product.shape.n, only());
-  }
-
-  bool operand_a(Product& product) {
-    Source& a = product.a;
-    a.type = product.shape.product.a;
-    a.rows = product.shape.m;
-    if (!(op_.detail & kTensorA)) return in_shared(a, wide(slot(kAAt)), product.shape.a_mn_major);
-    a.in_tensor_memory = true;
-    a.address = tensor_address(word(slot(kAAt)) + static_cast<uint32_t>(wide(slot(kAAt + 1))));
-    if (product.shape.a_mn_major) return misuse("A in tensor memory is not K-major");
-    return check_lane(a.address, a.rows, "A") &&
-           check_columns(op_, warp_, a.address.column, kColumnsOfA, only());
-  }
-
-  bool operand_b(Product& product) {
-    product.b.type = product.shape.product.b;
-    product.b.rows = product.shape.n;
-    return in_shared(product.b, wide(slot(kBAt)), product.shape.b_mn_major);
-  }
-
-  bool in_shared(Source& source, uint64_t bits, bool mn_major) {
-    const auto decoded = decode_operand(bits, source.type, mn_major);
-    if (!accept(decoded, "shared-memory descriptor", bits)) return false;
-    source.layout = decoded.value;
-    source.pieces.reserve(source.rows * kPiecesOfRow);
-    for (uint32_t piece = 0; piece < source.rows * kPiecesOfRow; ++piece) {
-      const uint32_t address =
-          piece_address(source.layout, source.rows, arith::element_bytes(source.type), piece);
-      const auto offset = operand_piece(op_, warp_, address, lane_);
-      if (!offset) return false;
-      source.pieces.push_back(*offset);
-    }
-    return true;
-  }
-
-  bool scales(Product& product) {
-    product.scales_a = {product.shape.m, scales_column(kScalesAt), product.shape.scale_byte_a};
-    product.scales_b = {product.shape.n, scales_column(kScalesAt + 2), product.shape.scale_byte_b};
-    for (const Scales* scales : {&product.scales_a, &product.scales_b})
-      if (!check_columns(op_, warp_, scales->column, scales->columns(), only())) return false;
-    return true;
-  }
-  // The upper bits of these addresses may name a byte, which the descriptor names too.
-  uint32_t scales_column(uint32_t at) const {
-    return tensor_address(word(slot(at)) + static_cast<uint32_t>(wide(slot(at + 1)))).column;
-  }
-
-  void keep_lanes(Product& product) {
-    for (uint32_t row = 0; row < product.shape.m; ++row) {
-      const uint32_t lane = product.d.lane + lane_of_row(product.shape.m, row);
-      const bool keeps = word(slot(kLanesAt + lane / 32)) >> (lane % 32) & 1;
-      product.kept.push_back(keeps ? ~0u : 0);
-    }
-  }
-
-  const Op& op_;
-  Warp& warp_;
-  int lane_;
-};
+void tell_order(const Op& op, Warp& warp, int lane, const Product& product) {
+  if (!warp.order) return;
+  const Telling telling(op, warp);
+  const ProductShape& shape = product.shape;
+  std::vector<order::TensorBox> read;
+  if (product.a.in_tensor_memory)
+    read.push_back({product.a.address.column, kColumnsOfA,
+                    lanes_of_rows(product.a.address.lane, shape.m, {})});
+  add_boxes(product.scales_a, read);
+  add_boxes(product.scales_b, read);
+  const order::TensorBox d{product.d.column, shape.n,
+                           lanes_of_rows(product.d.lane, shape.m, product.kept)};
+  const order::TensorAccess cells[] = {{order::Kind::kWrite, shape.product.accumulate, {&d, 1}},
+                                       {order::Kind::kRead, false, read}};
+  const auto a = ranges_of(product.a.pieces), b = ranges_of(product.b.pieces);
+  const order::AsyncAccess shared[] = {shared_access(*warp.cta, order::Kind::kRead, b),
+                                       shared_access(*warp.cta, order::Kind::kRead, a)};
+  warp.order->tensor_issue(*warp.order_warp, op.instruction,
+                           base::LaneId(static_cast<uint8_t>(lane)),
+                           {.accumulator = accumulator_of(kind_of_product(op), product),
+                            .cells = std::span(cells, read.empty() ? 1 : 2),
+                            .shared = std::span(shared, a.empty() ? 1 : 2)});
+}
 
 void run_mma(const Op& op, Warp& warp) {
-  if (!may_run_tensor(op, warp)) return;
   for_each_lane(warp.active, [&](int lane) {
     if (warp.machine->has_ended()) return;
-    std::optional<Product> product = Issue(op, warp, lane).product();
+    std::optional<Product> product = product_of(op, warp, lane);
     if (!product) return;
+    tell_order(op, warp, lane, *product);
     const base::LaneMask only = 1u << lane;
     auto operation = std::make_unique<ProductOperation>(op, warp, std::move(*product));
     warp.sync.products.issue(only, operation.get());

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "machine/each_lane.h"
 #include "machine/semantics/parallel_synchronization/mbarrier_site.h"
 #include "machine/tensor_memory_descriptors.h"
@@ -15,14 +17,8 @@ void misuse_tensor_memory(const Op& op, Warp& warp, std::string text, RuleId rul
   warp.fail(op, FaultKind::tensor_memory_misuse, std::move(text), lanes, rule);
 }
 
-bool may_run_tensor(const Op& op, Warp& warp) {
-  if (warp.order == nullptr) return true;
-  warp.not_analysed(op, "order in tensor memory");
-  return false;
-}
-
 bool require_whole_warp(const Op& op, Warp& warp) {
-  if (!may_run_tensor(op, warp) || !warp.require_aligned(op)) return false;
+  if (!warp.require_aligned(op)) return false;
   if (warp.active == base::kAllLanes) return true;
   warp.fail(op, FaultKind::divergent_aligned,
             "lanes of the warp have exited, or it has fewer than 32");
@@ -77,6 +73,20 @@ std::optional<uint32_t> operand_piece(const Op& op, Warp& warp, uint32_t address
   if (object == nullptr) return offset;
   report(op, warp, *object, 1u << lane, "an operand lies over it", RuleId::kE3);
   return std::nullopt;
+}
+
+std::vector<order::Range> ranges_of(std::vector<uint32_t> pieces) {
+  std::ranges::sort(pieces);
+  std::vector<order::Range> ranges;
+  for (uint32_t piece : pieces) {
+    const uint64_t end = ranges.empty() ? 0 : ranges.back().base + ranges.back().bytes;
+    if (!ranges.empty() && piece <= end) {
+      ranges.back().bytes = std::max(end, uint64_t{piece} + kPieceBytes) - ranges.back().base;
+    } else {
+      ranges.push_back({piece, kPieceBytes});
+    }
+  }
+  return ranges;
 }
 
 bool is_single_cta(program::Decoder& decoder) {

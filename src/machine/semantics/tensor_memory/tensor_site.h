@@ -3,9 +3,11 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "machine/machine.h"
 #include "machine/tensor_memory.h"
+#include "order/event.h"
 #include "program/decoder.h"
 
 namespace lw::machine {
@@ -13,9 +15,6 @@ namespace lw::machine {
 // A fault of rule E-13, or of the rule that says more.
 void misuse_tensor_memory(const Op& op, Warp& warp, std::string text,
                           diagnose::RuleId rule = diagnose::RuleId::kE13, base::LaneMask lanes = 0);
-
-// A run with checks stops here: the order engine does not know these instructions yet.
-bool may_run_tensor(const Op& op, Warp& warp);
 
 // Whether all 32 lanes are here together; else the lanes wait, or it is a fault.
 bool require_whole_warp(const Op& op, Warp& warp);
@@ -36,6 +35,9 @@ std::optional<uint32_t> operand_piece(const Op& op, Warp& warp, uint32_t address
 inline TensorMemory& tensor_memory_of(const Warp& warp) {
   return warp.machine->tensor_memory(warp.cta->sm);
 }
+
+// Pieces of shared memory as ranges, for the order engine.
+std::vector<order::Range> ranges_of(std::vector<uint32_t> pieces);
 
 // cta_group::1 alone is modelled.
 bool is_single_cta(program::Decoder& decoder);
