@@ -3,10 +3,12 @@
 #include <benchmark/benchmark.h>
 
 #include <array>
+#include <vector>
 
 #include "arith/mma.h"
 #include "arith/mufu.h"
 #include "arith/random_bits.h"
+#include "arith/tcgen05.h"
 #include "arith/warp.h"
 
 namespace lw::arith {
@@ -100,6 +102,34 @@ BENCHMARK_CAPTURE(mma, m16n8k16_f32_f16, T::kF16, T::kF32, 16, Data::kOrdinary);
 BENCHMARK_CAPTURE(mma, m16n8k16_f16_f16, T::kF16, T::kF16, 16, Data::kOrdinary);
 BENCHMARK_CAPTURE(mma, m16n8k8_f32_tf32, T::kTf32, T::kF32, 8, Data::kOrdinary);
 BENCHMARK_CAPTURE(mma, m16n8k32_f32_e4m3, T::kE4m3, T::kF32, 32, Data::kOrdinary);
+
+// One tcgen05.mma: 128 rows, 256 columns.
+void tensor_tile(benchmark::State& state, TensorType type, TensorResult result, MmaType word) {
+  constexpr uint32_t kRows = kMaxTensorRows, kColumns = kMaxTensorColumns;
+  RandomBits random(1);
+  std::vector<uint32_t> a(kRows * 8), b(kColumns * 8), cells(kRows * kColumns, 0x3f800000);
+  for (auto* operand : {&a, &b})
+    for (uint32_t& element : *operand) element = operand_word(random, word, Data::kOrdinary);
+  std::vector<uint32_t> rows, columns;
+  for (uint32_t row = 0; row < kRows; row += kTensorRowGroup) rows.push_back(row);
+  for (uint32_t column = 0; column < kColumns; ++column) columns.push_back(column * kRows);
+  const TensorProduct product{type, type, result};
+  for (auto _ : state) {
+    tensor_mma(product, reinterpret_cast<const std::byte*>(a.data()),
+               reinterpret_cast<const std::byte*>(b.data()), {cells.data(), rows, columns});
+    benchmark::DoNotOptimize(cells.data());
+  }
+  state.counters["flop/s"] =
+      benchmark::Counter(static_cast<double>(state.iterations()) * 2 * kRows * kColumns *
+                             (kTensorRowBytes / element_bytes(type)),
+                         benchmark::Counter::kIsRate);
+}
+
+BENCHMARK_CAPTURE(tensor_tile, f32_e4m3, TensorType::kE4m3, TensorResult::kF32, T::kE4m3);
+BENCHMARK_CAPTURE(tensor_tile, f32_bf16, TensorType::kBf16, TensorResult::kF32, T::kBf16);
+BENCHMARK_CAPTURE(tensor_tile, f16_f16, TensorType::kF16, TensorResult::kF16, T::kF16);
+BENCHMARK_CAPTURE(tensor_tile, f32_tf32, TensorType::kTf32, TensorResult::kF32, T::kTf32);
+BENCHMARK_CAPTURE(tensor_tile, s32_s8, TensorType::kS8, TensorResult::kS32, T::kE4m3);
 
 }  // namespace
 }  // namespace lw::arith

@@ -120,6 +120,7 @@ void Machine::trigger_dependents(Cta& cta) {
 // A CTA ends when its warps have exited and its asynchronous operations are done.
 void Machine::close_if_done(Cta& cta) {
   if (cta.warps_left != 0 || cta.operations_pending != 0) return;
+  if (!give_back_tensor_memory(cta)) return;
   Launch& launch = *cta.launch;
   if (!cta.triggered) ++launch.ctas_triggered;
   if (order_) order_->end_cta(cta.id);

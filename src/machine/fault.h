@@ -17,19 +17,20 @@ enum class FaultKind : uint8_t {
   out_of_bounds,  // address outside every buffer or window
   misaligned,
   trap,
-  assertion,           // text: what __assertfail was given
-  barrier_misuse,      // E-9, E-11
-  divergent_aligned,   // E-10: an `.aligned` instruction without all lanes of the warp
-  wrong_mask,          // E-10: caller outside the member mask, or a lane of it has exited
-  mbarrier_misuse,     // E-1..E-8
-  group_misuse,        // commit and wait groups
-  bulk_misuse,         // E-14
-  tensor_map_invalid,  // E-15
-  register_misuse,     // E-17
-  peer_misuse,         // E-12
-  deadlock,            // E-21
-  livelock,            // E-22
-  never_written,       // E-20: two poisons gave different outputs
+  assertion,             // text: what __assertfail was given
+  barrier_misuse,        // E-9, E-11
+  divergent_aligned,     // E-10: an `.aligned` instruction without all lanes of the warp
+  wrong_mask,            // E-10: caller outside the member mask, or a lane of it has exited
+  mbarrier_misuse,       // E-1..E-8
+  group_misuse,          // commit and wait groups
+  bulk_misuse,           // E-14
+  tensor_map_invalid,    // E-15
+  register_misuse,       // E-17
+  tensor_memory_misuse,  // E-13
+  peer_misuse,           // E-12
+  deadlock,              // E-21
+  livelock,              // E-22
+  never_written,         // E-20: two poisons gave different outputs
 };
 
 // One waiting group of lanes, for deadlock and livelock.

@@ -36,6 +36,7 @@
 #include "machine/open_cta.h"
 #include "machine/policy.h"
 #include "machine/residency.h"
+#include "machine/tensor_memory.h"
 #include "machine/values.h"
 #include "machine/warp.h"
 #include "program/program.h"
@@ -43,8 +44,9 @@
 namespace lw::machine {
 
 struct Options {
-  uint32_t sm_count = 0;    // 0: that of the first module's target
-  uint8_t poison = 0xa5;    // of shared memory at the start of a CTA
+  uint32_t sm_count = 0;  // 0: that of the first module's target
+  uint8_t poison =
+      0xa5;  // of shared memory at the start of a CTA, of tensor memory at the start of the run
   uint64_t step_limit = 0;  // PTX instructions of warps; 0: none
   double time_limit_s = 0;  // 0: none
   uint64_t memory_limit_bytes = 0;
@@ -116,6 +118,7 @@ class Machine {
   const Modules& modules() const { return modules_; }
   std::span<std::byte> constants() { return modules_.constants(); }
   StoreValues& values() { return values_; }
+  TensorMemory& tensor_memory(uint32_t sm) { return tensor_memories_.of(sm, options_.poison); }
   uint32_t sm_count() const;
   uint64_t virtual_time();  // of %clock and %globaltimer: strictly increasing
   // Ends the run; the first call counts.
@@ -165,6 +168,7 @@ class Machine {
   std::vector<Cta*> resident_;
   std::unordered_map<base::CtaId, std::unique_ptr<CtaHolder>> holders_;
   BlockPool pool_;
+  TensorMemories tensor_memories_;
   std::vector<std::unique_ptr<AsyncOperation>> operations_;
   std::vector<AsyncOperation*> pending_;
   order::Engine* order_ = nullptr;

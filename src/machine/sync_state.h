@@ -13,11 +13,15 @@ struct CtaSyncState {
   std::array<NamedBarrier, kNamedBarrierCount> named_barriers;
   MbarrierTable mbarriers;
   uint32_t free_registers = 0;  // given up by setmaxnreg.dec, in registers of one thread times 32
+  bool uses_tensor_memory = false;  // has allocated
+  bool relinquished_tensor_memory = false;
+  uint32_t tensor_columns = 0;  // of the last tcgen05.alloc
 };
 
 struct WarpSyncState {
   AsyncGroups copies;       // cp.async
   AsyncGroups bulk_copies;  // cp.async.bulk, cp.reduce.async.bulk with .bulk_group
+  AsyncGroups products;     // tcgen05.mma and tcgen05.cp, in order of issue; never committed
   uint32_t registers = 0;   // per thread, once setmaxnreg has changed it
 };
 

@@ -17,6 +17,7 @@ struct Wait {
     mbarrier,         // object: offset in the CTA's shared memory, phase: the one waited for
     async_group,  // object: 0 cp.async, 1 bulk reads, 2 bulk writes; phase: groups that may be left
     register_pool,    // setmaxnreg.inc; object: registers asked for
+    tensor_columns,   // tcgen05.alloc; phase: columns asked for
     grid_dependency,  // griddepcontrol.wait; object: the grid waited for
     hold,             // a policy's; object: its own number
   };

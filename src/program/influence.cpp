@@ -155,6 +155,7 @@ class Slicer {
     if (node.form == FormId::activemask) node.cause = Cause::active_lanes;
     if (node.form == FormId::setmaxnreg && opcode.has(ptx::Mod::inc))
       node.cause = Cause::register_pool;
+    if (node.form == FormId::tcgen05_alloc) node.cause = Cause::tensor_columns;
     if (is_strong_read(opcode, node.effect) && !node.writes.empty())
       node.cause = Cause::strong_read;
   }
@@ -239,7 +240,7 @@ class Slicer {
                         .arrival = Arrival::nowhere,
                         .arrived_at = {}};
     if (source.cause == Cause::mbarrier_test && is_wait(origin)) return influence;
-    if (source.cause == Cause::register_pool) {
+    if (source.cause == Cause::register_pool || source.cause == Cause::tensor_columns) {
       arrive(influence, Arrival::control, origin);  // it makes it wait where it stands
       return influence;
     }

@@ -25,12 +25,13 @@
 namespace lw::program {
 
 enum class Cause : uint8_t {
-  clock,          // %clock, %globaltimer, ...
-  placement,      // %smid, %nsmid, %warpid, %nwarpid
-  active_lanes,   // activemask
-  mbarrier_test,  // test_wait, try_wait
-  strong_read,    // a load that is not weak, an atomic whose result is used
-  register_pool,  // setmaxnreg.inc: may wait for what other warps give back
+  clock,           // %clock, %globaltimer, ...
+  placement,       // %smid, %nsmid, %warpid, %nwarpid
+  active_lanes,    // activemask
+  mbarrier_test,   // test_wait, try_wait
+  strong_read,     // a load that is not weak, an atomic whose result is used
+  register_pool,   // setmaxnreg.inc: may wait for what other warps give back
+  tensor_columns,  // tcgen05.alloc: may wait for what other CTAs free
 };
 
 enum class Arrival : uint8_t {

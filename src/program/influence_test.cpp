@@ -195,5 +195,13 @@ TEST(Influence, GoesThroughTheConditionCode) {
   EXPECT_EQ(clock.arrival, Arrival::memory);
 }
 
+TEST(Influence, AllocationWaitsWhereItStands) {
+  Influence alloc = only(
+      "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [r0], 128;\n"
+      "ld.shared.b32 r1, [r0];\n");
+  EXPECT_EQ(alloc.cause, Cause::tensor_columns);
+  EXPECT_EQ(alloc.arrival, Arrival::control);
+}
+
 }  // namespace
 }  // namespace lw::program

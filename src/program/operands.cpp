@@ -6,7 +6,7 @@ namespace lw::program {
 namespace {
 
 // Mnemonics whose first operand is a result and no source, whatever the modifiers. (`mma` writes d
-// and reads c, which are operands of their own; `wgmma` and `tcgen05` are not among them.)
+// and reads c, which are operands of their own; `wgmma` is not among them.)
 constexpr std::string_view kFirstIsResult[] = {
     "abs",       "activemask", "add",        "addc",      "alloca",       "and",
     "atom",      "bfe",        "bfi",        "bfind",     "bmsk",         "brev",
@@ -33,6 +33,7 @@ std::string_view mnemonic(const ptx::Opcode& opcode) {
 
 bool has_only_result_first(const ptx::Opcode& opcode) {
   std::string_view name = mnemonic(opcode);
+  if (name == "tcgen05") return opcode.text.starts_with("tcgen05.ld.");
   if (name == "clusterlaunchcontrol") return opcode.text.find(".query_cancel") != std::string::npos;
   return std::ranges::find(kFirstIsResult, name) != std::end(kFirstIsResult);
 }

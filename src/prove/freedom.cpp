@@ -75,7 +75,7 @@ std::vector<base::OpId> doubtful_tests(const std::vector<program::Influence>& in
 bool steers(const std::vector<program::Influence>& influences) {
   return std::ranges::any_of(influences, [](const program::Influence& influence) {
     return influence.arrival == Arrival::control && influence.cause != Cause::mbarrier_test &&
-           influence.cause != Cause::register_pool;
+           influence.cause != Cause::register_pool && influence.cause != Cause::tensor_columns;
   });
 }
 

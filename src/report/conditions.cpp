@@ -51,6 +51,7 @@ std::string_view rule_of(program::Cause cause) {
     case program::Cause::strong_read:
       return "D-5";
     case program::Cause::register_pool:
+    case program::Cause::tensor_columns:
       return "D-8";
   }
   return {};
@@ -61,6 +62,8 @@ std::string influence_text(const program::Influence& influence, Names& names) {
                                        names.line_text(influence.made_at, {}));
   if (influence.cause == program::Cause::register_pool)
     return made + " may have to wait for registers";
+  if (influence.cause == program::Cause::tensor_columns)
+    return made + " may have to wait for columns that another CTA of its SM frees";
   if (influence.arrived_at == influence.made_at)
     return made + " may answer false, and the kernel goes on";
   return fmt::format("what {} gives is the schedule's doing and reaches `{}` at {}", made,

@@ -163,6 +163,8 @@ std::string_view fault_kind_words(machine::FaultKind kind) {
       return "wrong bulk copy";
     case Kind::tensor_map_invalid:
       return "tensor map that cannot be used";
+    case Kind::tensor_memory_misuse:
+      return "misuse of tensor memory";
     case Kind::register_misuse:
       return "wrong use of registers";
     case Kind::peer_misuse:
@@ -206,6 +208,8 @@ diagnose::RuleId rule_of_kind(machine::FaultKind kind) {
       return RuleId::kE15;
     case Kind::register_misuse:
       return RuleId::kE17;
+    case Kind::tensor_memory_misuse:
+      return RuleId::kE13;
     case Kind::peer_misuse:
       return RuleId::kE12;
     case Kind::deadlock:

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "machine/cta.h"
+#include "machine/machine.h"
 #include "machine/semantics/parallel_synchronization/warp_meeting.h"
 #include "machine/sync_hooks.h"
 
@@ -22,6 +22,9 @@ std::string describe_wait(const Cta& cta, const Warp& warp, const Group& group) 
     case Wait::Kind::register_pool:
       return fmt::format("{} registers a thread more, of which its CTA has {} free", wait.phase,
                          cta.sync.free_registers);
+    case Wait::Kind::tensor_columns:
+      return fmt::format("{} columns of tensor memory, of which its SM has {} free", wait.phase,
+                         cta.machine->tensor_memory(cta.sm).free_columns());
     case Wait::Kind::grid_dependency:
       return "the launches before its own";
     case Wait::Kind::hold:

@@ -1,0 +1,263 @@
+// tcgen05.mma, dense, of one CTA (PTX: TensorCore 5th Generation Instructions, tcgen05.mma).
+//
+// One thread issues it; it runs by itself, after the products and copies that its warp issued
+// before. What the descriptors say is checked when it is issued. A and B are taken at its first
+// milestone, and D is read and written at its second. The arithmetic is arith/tcgen05.h's.
+//
+// D (16 rows of it, M 64: every other half of 32 lanes) and A in tensor memory have a row in a
+// lane: an element of D in a cell, the 32 bytes of a row of A in eight cells. What a collector
+// keeps is read again: sources must not change before they are used.
+
+#include <array>
+#include <cstring>
+
+#include "machine/dispatch.h"
+#include "machine/each_lane.h"
+#include "machine/semantics/asynchronous_copy/bulk_sites.h"
+#include "machine/semantics/bind.h"
+#include "machine/semantics/telling.h"
+#include "machine/semantics/tensor_memory/product.h"
+#include "order/engine.h"
+
+namespace lw::machine {
+namespace {
+
+using ptx::Mod;
+using ptx::Type;
+
+class ProductOperation final : public AsyncOperation {
+ public:
+  ProductOperation(const Op& op, Warp& warp, Product product)
+      : op_(op), warp_(warp), product_(std::move(product)), place_(warp.sync.products.now()) {}
+
+  bool can_advance() const override {
+    return !warp_.sync.products.has_before(base::kAllLanes, place_);
+  }
+  void perform_read(Machine&) override {
+    a_ = take(product_.a);
+    b_ = take(product_.b);
+    take_scales(product_.scales_a, scales_a_);
+    take_scales(product_.scales_b, scales_b_);
+  }
+  void perform_write(Machine&) override {
+    multiply();
+    warp_.sync.products.done(this, CopyPart::writes);
+  }
+
+ private:
+  std::vector<std::byte> take(const Source& source) const {
+    std::vector<std::byte> tile(size_t{source.rows} * arith::kTensorRowBytes);
+    if (source.in_tensor_memory) {
+      take_cells(source, tile.data());
+    } else {
+      for (uint32_t piece = 0; piece < source.pieces.size(); ++piece)
+        place_piece(source.layout, source.rows, source.type, piece,
+                    warp_.shared + source.pieces[piece], tile.data());
+    }
+    return tile;
+  }
+
+  void take_cells(const Source& source, std::byte* tile) const {
+    TensorMemory& memory = tensor_memory_of(warp_);
+    for (uint32_t column = 0; column < kColumnsOfA; ++column) {
+      const uint32_t* cells = memory.column(source.address.column + column) + source.address.lane;
+      for (uint32_t row = 0; row < source.rows; ++row)
+        std::memcpy(tile + row * arith::kTensorRowBytes + column * sizeof *cells,
+                    cells + lane_of_row(source.rows, row), sizeof *cells);
+    }
+    if (is_short(source.type))
+      unpack_containers(source.type, tile, source.rows * arith::kTensorRowBytes);
+  }
+
+  // The four copies must agree: which one the hardware reads is not known.
+  void take_scales(const Scales& scales, std::vector<uint8_t>& codes) {
+    for (uint32_t row = 0; row < scales.rows; ++row) {
+      const uint32_t* cells =
+          tensor_memory_of(warp_).column(scales.column + row / kLanesOfWarp) + row % kLanesOfWarp;
+      const auto code = [&](uint32_t copy) {
+        return static_cast<uint8_t>(cells[copy * kLanesOfWarp] >> (8 * scales.byte));
+      };
+      codes.push_back(code(0));
+      if (code(1) != code(0) || code(2) != code(0) || code(3) != code(0))
+        return warp_.not_analysed(op_, "scales that differ between the quarters of the lanes");
+    }
+  }
+
+  void multiply() {
+    ProductShape& shape = product_.shape;
+    if (!scales_a_.empty()) shape.product.scales = {scales_a_.data(), scales_b_.data()};
+    std::vector<uint32_t> rows, columns;
+    for (uint32_t row = 0; row < shape.m; row += arith::kTensorRowGroup)
+      rows.push_back(product_.d.lane + lane_of_row(shape.m, row));
+    for (uint32_t column = 0; column < shape.n; ++column) columns.push_back(column * kTensorLanes);
+    if (product_.d_shift != 0 && shape.product.accumulate && !shift_d(rows, columns))
+      return warp_.not_analysed(op_, "a D that loses bits when it is scaled");
+    arith::tensor_mma(shape.product, a_.data(), b_.data(),
+                      {tensor_memory_of(warp_).column(product_.d.column), rows, columns,
+                       product_.kept.empty() ? nullptr : product_.kept.data()});
+  }
+
+  // Scales D where it is; false if a code is not exactly another.
+  bool shift_d(std::span<const uint32_t> rows, std::span<const uint32_t> columns) {
+    const bool half = product_.shape.product.d == arith::TensorResult::kF16;
+    uint32_t* cells = tensor_memory_of(warp_).column(product_.d.column);
+    for (uint32_t column : columns)
+      for (uint32_t row = 0; row < product_.shape.m; ++row) {
+        if (!product_.kept.empty() && product_.kept[row] != 0) continue;
+        const uint32_t at = rows[row / arith::kTensorRowGroup] + row % arith::kTensorRowGroup;
+        uint32_t& cell = cells[at + column];
+        if (half ? !arith::shift_f16(cell, product_.d_shift)
+                 : !arith::shift_f32(cell, product_.d_shift))
+          return false;
+      }
+    return true;
+  }
+
+  const Op& op_;
+  Warp& warp_;
+  Product product_;
+  uint64_t place_;
+  std::vector<std::byte> a_, b_;
+  std::vector<uint8_t> scales_a_, scales_b_;
+};
+
+// The lanes of rows that begin at a lane, without those that are kept.
+std::array<base::LaneMask, 4> lanes_of_rows(uint32_t first, uint32_t rows,
+                                            const std::vector<uint32_t>& kept) {
+  std::array<base::LaneMask, 4> lanes{};
+  for (uint32_t row = 0; row < rows; ++row) {
+    const uint32_t lane = first + lane_of_row(rows, row);
+    if (kept.empty() || kept[row] == 0) lanes[lane / kLanesOfWarp] |= 1u << lane % kLanesOfWarp;
+  }
+  return lanes;
+}
+
+// Full columns of scales, and one that may hold fewer.
+void add_boxes(const Scales& scales, std::vector<order::TensorBox>& boxes) {
+  const uint32_t full = scales.rows / kLanesOfWarp, rest = scales.rows % kLanesOfWarp;
+  if (full != 0) boxes.push_back(order::TensorBox::full(scales.column, full));
+  if (rest == 0) return;
+  const base::LaneMask lanes = (1u << rest) - 1;
+  boxes.push_back({scales.column + full, 1, {lanes, lanes, lanes, lanes}});
+}
+
+// One number for the place, the shape and the kind of D.
+uint32_t accumulator_of(ProductKind kind, const Product& product) {
+  uint32_t number = static_cast<uint32_t>(kind);
+  number = number << 2 | static_cast<uint32_t>(product.shape.product.d);
+  number = number << 1 | (product.shape.m == 64 ? 1 : 0);
+  number = number << 6 | product.shape.n / 8;
+  number = number << 7 | product.d.lane;
+  return number << 9 | product.d.column;
+}
+
+void tell_order(const Op& op, Warp& warp, int lane, const Product& product) {
+  if (!warp.order) return;
+  const Telling telling(op, warp);
+  const ProductShape& shape = product.shape;
+  std::vector<order::TensorBox> read;
+  if (product.a.in_tensor_memory)
+    read.push_back({product.a.address.column, kColumnsOfA,
+                    lanes_of_rows(product.a.address.lane, shape.m, {})});
+  add_boxes(product.scales_a, read);
+  add_boxes(product.scales_b, read);
+  const order::TensorBox d{product.d.column, shape.n,
+                           lanes_of_rows(product.d.lane, shape.m, product.kept)};
+  const order::TensorAccess cells[] = {{order::Kind::kWrite, shape.product.accumulate, {&d, 1}},
+                                       {order::Kind::kRead, false, read}};
+  const auto a = ranges_of(product.a.pieces), b = ranges_of(product.b.pieces);
+  const order::AsyncAccess shared[] = {shared_access(*warp.cta, order::Kind::kRead, b),
+                                       shared_access(*warp.cta, order::Kind::kRead, a)};
+  warp.order->tensor_issue(*warp.order_warp, op.instruction,
+                           base::LaneId(static_cast<uint8_t>(lane)),
+                           {.accumulator = accumulator_of(kind_of_product(op), product),
+                            .cells = std::span(cells, read.empty() ? 1 : 2),
+                            .shared = std::span(shared, a.empty() ? 1 : 2)});
+}
+
+void run_mma(const Op& op, Warp& warp) {
+  for_each_lane(warp.active, [&](int lane) {
+    if (warp.machine->has_ended()) return;
+    std::optional<Product> product = product_of(op, warp, lane);
+    if (!product) return;
+    tell_order(op, warp, lane, *product);
+    const base::LaneMask only = 1u << lane;
+    auto operation = std::make_unique<ProductOperation>(op, warp, std::move(*product));
+    warp.sync.products.issue(only, operation.get());
+    warp.machine->start(std::move(operation), warp, op).lanes = only;
+  });
+}
+
+ProductKind kind_of(const Decoder& decoder) {
+  if (decoder.has(Mod::kind_tf32)) return ProductKind::tf32;
+  if (decoder.has(Mod::kind_f8f6f4)) return ProductKind::f8f6f4;
+  if (decoder.has(Mod::kind_mxf8f6f4)) return ProductKind::mxf8f6f4;
+  return decoder.has(Mod::kind_i8) ? ProductKind::i8 : ProductKind::f16;
+}
+
+// An address in tensor memory and its displacement.
+void add_address(Decoder& decoder, const ptx::Operand& operand, std::vector<Slot>& slots) {
+  const AddressOperand address = address_operand(decoder, operand);
+  slots.push_back(address.base);
+  slots.push_back(address.displacement);
+}
+
+// Slots of A at its place in `more`.
+std::vector<Slot> slots_of_a(Decoder& decoder, bool in_tensor_memory) {
+  const ptx::Operand& operand = decoder.operand(1);
+  if (!in_tensor_memory) return {decoder.source(operand, Type::b64), Slot{}};
+  std::vector<Slot> slots;
+  add_address(decoder, operand, slots);
+  return slots;
+}
+
+// What the forms have that is not here; empty: nothing.
+std::string unmodelled_part(const Decoder& decoder) {
+  if (decoder.has(Mod::cta_group_2)) return "products of a pair of CTAs";
+  if (decoder.has(Mod::ashift)) return "a product that shifts A";
+  if (decoder.has(Mod::kind_mxf4)) return "kind mxf4";
+  if (decoder.has(Mod::kind_mxf4nvf4)) return "kind mxf4nvf4";
+  return "";
+}
+
+void bind_mma(Decoder& decoder) {
+  const auto operands = decoder.operands();
+  const bool in_tensor_memory = operands[1].kind == ptx::OperandKind::address;
+  const bool keeps_lanes = operands[4].kind == ptx::OperandKind::vector;
+  const bool scaled = operands[4].kind == ptx::OperandKind::address;
+  const size_t enable = keeps_lanes ? 5 : scaled ? 6 : 4;
+  if (std::string why = unmodelled_part(decoder); !why.empty())
+    return decoder.not_modelled(std::move(why));
+  const AddressOperand d = address_operand(decoder, operands[0]);
+  std::vector<Slot> slots = slots_of_a(decoder, in_tensor_memory);
+  slots.push_back(decoder.source(operands[2], Type::b64));
+  if (keeps_lanes) {
+    const std::vector<Slot> lanes = decoder.sources(operands[4], Type::b32);
+    if (lanes.size() != kLaneWords) return decoder.not_modelled("lanes of a pair of CTAs");
+    slots.insert(slots.end(), lanes.begin(), lanes.end());
+  }
+  if (scaled)
+    for (size_t at : {4, 5}) add_address(decoder, operands[at], slots);
+  const Slot idesc = decoder.source(operands[3], Type::b32);
+  const Slot reads_d = decoder.source(operands[enable], Type::pred);
+  Op& op = decoder.emit(plain_handlers<run_mma>, reads_d, d.base, d.displacement, idesc);
+  op.detail =
+      static_cast<uint16_t>(static_cast<uint32_t>(kind_of(decoder)) |
+                            (in_tensor_memory ? kTensorA : 0) | (keeps_lanes ? kKeepsLanes : 0));
+  if (operands.size() > enable + 1)
+    op.immediate = static_cast<uint64_t>(operands[enable + 1].value);
+  decoder.attach(op, slots);
+}
+
+}  // namespace
+
+void bind_tcgen05_mma(Decoder& decoder) { bind_mma(decoder); }
+void bind_tcgen05_mma_f8f6f4(Decoder& decoder) { bind_mma(decoder); }
+void bind_tcgen05_mma_i8(Decoder& decoder) { bind_mma(decoder); }
+void bind_tcgen05_mma_block_scale(Decoder& decoder) { bind_mma(decoder); }
+void bind_tcgen05_mma_block_scale_a_tmem(Decoder& decoder) { bind_mma(decoder); }
+void bind_tcgen05_mma_a_tmem(Decoder& decoder) { bind_mma(decoder); }
+void bind_tcgen05_mma_f8f6f4_a_tmem(Decoder& decoder) { bind_mma(decoder); }
+void bind_tcgen05_mma_i8_a_tmem(Decoder& decoder) { bind_mma(decoder); }
+
+}  // namespace lw::machine
