@@ -5,6 +5,14 @@
 namespace lw::order {
 namespace {
 
+// The ids used here are those of accesses, not of sets.
+Objects plain_objects() {
+  Objects objects;
+  while (objects.add({}, 0) < 64) {
+  }
+  return objects;
+}
+
 std::vector<Touch> writers_of(const Shadow& shadow, const Block& block,
                               CellMask cells = kAllCells) {
   std::vector<Touch> touches;
@@ -19,7 +27,7 @@ std::vector<Touch> readers_of(const Shadow& shadow, const Block& block) {
 }
 
 TEST(Shadow, AWriteOfSomeCellsMakesTheBlockMixed) {
-  const Objects objects;
+  const Objects objects = plain_objects();
   Shadow shadow(objects);
   Block block;
   shadow.set_writer(block, kAllCells, 10);
@@ -36,7 +44,7 @@ TEST(Shadow, AWriteOfSomeCellsMakesTheBlockMixed) {
 }
 
 TEST(Shadow, CellsOfOneWriterBecomeOneAgain) {
-  const Objects objects;
+  const Objects objects = plain_objects();
   Shadow shadow(objects);
   Block block;
   shadow.set_writer(block, 0xffff, 10);
@@ -46,7 +54,7 @@ TEST(Shadow, CellsOfOneWriterBecomeOneAgain) {
 }
 
 TEST(Shadow, KeepsManyReaders) {
-  const Objects objects;
+  const Objects objects = plain_objects();
   Shadow shadow(objects);
   Block block;
   for (ObjectId id = 10; id < 60; ++id) shadow.add_reader(block, 1u << (id % 32), id, false);
@@ -60,7 +68,7 @@ TEST(Shadow, KeepsManyReaders) {
 }
 
 TEST(Shadow, SplitKeepsWritersAndReaders) {
-  const Objects objects;
+  const Objects objects = plain_objects();
   Shadow shadow(objects);
   Block block;
   shadow.set_writer(block, kAllCells, 10);
