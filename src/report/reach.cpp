@@ -14,8 +14,7 @@ std::string memory_words(uint64_t bytes) {
 }
 
 // Forms whose sums follow a rule that no device has confirmed (docs/numerics.md).
-constexpr std::string_view kUnconfirmed[] = {"mma_sp_f16",  "mma_sp_bf16",  "mma_sp_tf32",
-                                             "mma_f8f6f4",  "mma_mxf8f6f4", "mma_mxf4",
+constexpr std::string_view kUnconfirmed[] = {"mma_f8f6f4", "mma_mxf8f6f4", "mma_mxf4",
                                              "mma_mxf4nvf4"};
 
 std::vector<std::string> unconfirmed(Names& names) {

@@ -3,7 +3,8 @@
 //
 // The sums are those of mma.sync on the same target. With different types of C and D the sum is one
 // in f32, as in the code of ptxas: an f16 C is widened before it, an f16 D rounded to nearest even
-// after it. Which layouts A and B were loaded by makes no difference here.
+// after it. An H200 sums tf32 in two steps of four products, as mma.sync.m16n8k4 twice. Which
+// layouts A and B were loaded by makes no difference here.
 
 #include <array>
 #include <cstring>
@@ -26,7 +27,8 @@ using ptx::Type;
 
 // Op: immediate the Product; more: the registers of A, B, C and D.
 struct Product {
-  arith::Mma mma;  // of a tile
+  arith::Mma mma;  // of a step of a tile
+  int steps = 1;   // along K
   WmmaTiling tiling;
   size_t of_a = 0, of_b = 0, of_c = 0, of_d = 0;  // registers
   bool half_c = false, half_d = false;            // C or D is f16 where the sum is f32
@@ -73,12 +75,24 @@ void multiply(const Product& product, const FragmentRegisters& a, const Fragment
               const FragmentRegisters& c, Accumulator& results) {
   const arith::Mma& mma = product.mma;
   for (int tile = 0; tile < product.tiling.tiles; ++tile) {
-    FragmentRegisters d{};
-    for (int r = 0; r < mma.c_registers; ++r)
+    Accumulator before;
+    FragmentRegisters d{}, sum{};
+    for (int r = 0; r < mma.c_registers; ++r) {
       d[static_cast<size_t>(r)] = results.at(static_cast<size_t>(mma.c_registers * tile + r));
-    mma.run(of_tile(a, mma.a_registers, product.tiling.over_rows, tile),
-            of_tile(b, mma.b_registers, !product.tiling.over_rows, tile),
-            of_tile(c, mma.c_registers, true, tile), d.data());
+      sum[static_cast<size_t>(r)] = before.at(static_cast<size_t>(r));
+    }
+    void* const* const of_a =
+        of_tile(a, mma.a_registers * product.steps, product.tiling.over_rows, tile);
+    void* const* const of_b =
+        of_tile(b, mma.b_registers * product.steps, !product.tiling.over_rows, tile);
+    void* const* of_c = of_tile(c, mma.c_registers, true, tile);
+    for (int step = 0; step < product.steps; ++step) {
+      mma.run(of_a + mma.a_registers * step, of_b + mma.b_registers * step, of_c, d.data());
+      if (step + 1 == product.steps) break;
+      for (int r = 0; r < mma.c_registers; ++r)
+        std::memcpy(sum[static_cast<size_t>(r)], d[static_cast<size_t>(r)], kWarpSize * 4);
+      of_c = sum.data();
+    }
   }
 }
 
@@ -118,7 +132,10 @@ std::optional<Product> product_of(const Decoder& decoder, Types types) {
   const auto c = mixed ? MmaType::kF32 : mma_type(types.c);
   if (!tiling || !a || !b || !c) return std::nullopt;
   if (tiling->transposed) std::swap(a, b);
-  const auto mma = arith::find_mma({.shape = tiling->tile,
+  const int steps = *a == MmaType::kTf32 ? 2 : 1;
+  arith::MmaShape shape = tiling->tile;
+  shape.k /= steps;
+  const auto mma = arith::find_mma({.shape = shape,
                                     .a = *a,
                                     .b = *b,
                                     .c = *c,
@@ -128,6 +145,7 @@ std::optional<Product> product_of(const Decoder& decoder, Types types) {
                                    mma_target(decoder.module()));
   if (!mma) return std::nullopt;
   return Product{.mma = *mma,
+                 .steps = steps,
                  .tiling = *tiling,
                  .half_c = mixed && types.c == Type::f16,
                  .half_d = mixed && types.d == Type::f16};

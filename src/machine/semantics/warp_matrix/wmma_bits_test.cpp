@@ -65,8 +65,12 @@ TEST(Wmma, AnyBitsAreThoseOfMma) {
               run_tiles(mma, f32, wide, two, c, true));
     EXPECT_EQ(run_wmma("m8n32k16", "f32.f32", copied(two, 8), wide, c, 8),
               run_tiles(mma, f32, wide, two, c, true));
-    EXPECT_EQ(run_wmma("m16n16k8", "f32.tf32.tf32.f32", four, four, c, 8),
-              run_tiles("m16n8k8", "f32.tf32.tf32.f32", four, four, c, false));
+    // tf32 in two steps along K.
+    const std::string tf32 = "f32.tf32.tf32.f32";
+    const Registers half =
+        run_tiles("m16n8k4", tf32, part(four, 0, 2), {four[0], four[2]}, c, false);
+    EXPECT_EQ(run_wmma("m16n16k8", tf32, four, four, c, 8),
+              run_tiles("m16n8k4", tf32, part(four, 2, 2), {four[1], four[3]}, half, false));
     EXPECT_EQ(run_wmma("m8n32k16", "s32.u8.s8.s32.satfinite", part(four, 0, 1), four, c, 8),
               run_tiles(mma, "satfinite.s32.s8.u8.s32", four, part(four, 0, 1), c, true));
   }
