@@ -1,49 +1,10 @@
 // One small program per rule, told to the engine by hand. The fuzzer in tests/reference_order
 // covers the combinations; these say what is meant.
 
-#include "order/engine.h"
-
-#include <gtest/gtest.h>
+#include "order/program_fixture.h"
 
 namespace lw::order {
 namespace {
-
-constexpr CtaId kCta{0};
-constexpr OpId kWrite{1};
-constexpr OpId kRead{2};
-constexpr OpId kSync{3};
-constexpr Mbarrier kObject{kCta, 4096};
-
-class Program : public ::testing::Test {
- protected:
-  explicit Program(Options options = {}) : engine(std::move(options), nullptr) {
-    engine.declare_buffer(0x1000, 4096);
-    engine.begin_grid(GridId{0}, {});
-    engine.begin_cta(kCta, GridId{0}, 128, 8192);
-  }
-  Warp& warp(uint16_t index) { return engine.warp(kCta, WarpId{index}); }
-  void write(uint16_t index, uint64_t base, LaneMask lanes = kAllLanes) {
-    engine.write_contiguous(warp(index), kWrite, lanes, Space::kShared, base, 4);
-  }
-  void read(uint16_t index, uint64_t base, LaneMask lanes = kAllLanes) {
-    engine.read_contiguous(warp(index), kRead, lanes, Space::kShared, base, 4);
-  }
-  void arrive(uint16_t index, BarrierKind kind = BarrierKind::kSync) {
-    engine.barrier_arrive(warp(index), kSync, BarrierId{1}, kind, kAllLanes);
-  }
-  void sync(std::initializer_list<uint16_t> warps) {
-    for (uint16_t index : warps) arrive(index);
-    engine.barrier_complete(kCta, BarrierId{1});
-  }
-  const std::vector<RaceGroup>& races() { return engine.finish().races; }
-  void expect_race(RuleId rule) {
-    ASSERT_EQ(races().size(), 1u);
-    EXPECT_EQ(diagnose::rule(races()[0].first.rule).id, diagnose::rule(rule).id);
-    EXPECT_EQ(races()[0].first.tier, Tier::kRace);
-  }
-
-  Engine engine;
-};
 
 TEST_F(Program, ABarrierOrdersAWriteBeforeARead) {
   write(0, 0);
@@ -262,107 +223,6 @@ TEST_F(Program, AnArrivalAfterTheEndOfItsObjectMakesNoNewOne) {
   engine.mbarrier_expect(warp(0), kSync, 1, kObject);
   ASSERT_EQ(engine.finish().errors.size(), 1u);
   EXPECT_EQ(engine.finish().errors[0].rule, RuleId::kE1);
-}
-
-class Bulk : public Program {
- protected:
-  void SetUp() override {
-    engine.mbarrier_init(warp(0), kSync, 1, kObject);
-    sync({0, 1});
-  }
-  AsyncId load(LaneId lane = LaneId{0}) {
-    const Range to{0, 128};
-    const AsyncAccess side{Space::kShared, Kind::kWrite, kCta, {&to, 1}, 4, Scope::kGpu};
-    return engine.bulk_load(warp(0), kWrite, lane, kObject, {&side, 1});
-  }
-  void store() {
-    const Range from{0, 128};
-    const Range to{0x1000, 128};
-    const AsyncAccess sides[] = {{Space::kShared, Kind::kRead, kCta, {&from, 1}, 4, Scope::kGpu},
-                                 {Space::kGlobal, Kind::kWrite, kCta, {&to, 1}, 4, Scope::kGpu}};
-    engine.bulk_store(warp(0), kRead, LaneId{0}, sides);
-  }
-  void finish(AsyncId copy) {
-    engine.mbarrier_arrive(warp(0), kSync, 1, kObject, Strength::kRelease, Scope::kCta);
-    engine.bulk_complete(copy);
-    engine.mbarrier_complete(kObject);
-  }
-  void wait(uint16_t index) {
-    engine.mbarrier_wait(warp(index), kSync, kAllLanes, kObject, Strength::kAcquire, Scope::kCta);
-  }
-};
-
-TEST_F(Bulk, AWaitOrdersTheCopyWithNoFence) {
-  finish(load());
-  wait(1);
-  read(1, 0);
-  EXPECT_TRUE(races().empty());
-}
-
-TEST_F(Bulk, WithoutAWaitTheReadRaces) {
-  finish(load());
-  read(1, 0);
-  expect_race(RuleId::kTM3);
-}
-
-TEST_F(Bulk, AStoreOfGenericDataNeedsAProxyFence) {
-  write(0, 0);
-  engine.warp_sync(warp(0), kSync, kAllLanes);
-  store();
-  expect_race(RuleId::kPX1);
-}
-
-TEST_F(Bulk, AFenceOfTheIssuerAfterTheBarrierIsEnough) {
-  write(1, 0);
-  sync({0, 1});
-  engine.fence_proxy_async(warp(0), 1, FenceSpaces::kShared);
-  store();
-  EXPECT_TRUE(races().empty());
-}
-
-TEST_F(Bulk, AnElectedFenceBeforeTheBarrierIsNot) {
-  write(1, 0);
-  engine.fence_proxy_async(warp(0), 1, FenceSpaces::kShared);
-  sync({0, 1});
-  store();
-  expect_race(RuleId::kPX1);
-}
-
-TEST_F(Bulk, ASourceIsFreeOnceItsReadsAreDone) {
-  store();
-  engine.bulk_commit(warp(0), 1);
-  engine.bulk_wait(warp(0), 1, 0, true);
-  sync({0, 1});
-  write(1, 0);
-  EXPECT_TRUE(races().empty());
-}
-
-TEST_F(Bulk, AndNotBefore) {
-  store();
-  engine.bulk_commit(warp(0), 1);
-  sync({0, 1});
-  write(1, 0);
-  expect_race(RuleId::kTM10);
-}
-
-// Slot reuse: read by warp 1 behind a barrier, then a copy over it with no proxy fence (PX-3).
-TEST_F(Bulk, AReadBehindABarrierNeedsNoFenceByDefault) {
-  finish(load());
-  wait(1);
-  read(1, 0);
-  sync({0, 1});
-  finish(load());
-  EXPECT_TRUE(races().empty());
-  EXPECT_EQ(engine.finish().practice, std::set{RuleId::kPX3});
-}
-
-TEST_F(Bulk, AReadOfTheIssuingWarpDoes) {
-  finish(load());
-  wait(0);
-  read(0, 0);
-  engine.warp_sync(warp(0), kSync, kAllLanes);
-  load();
-  expect_race(RuleId::kPX3);
 }
 
 class Watched : public Program {
