@@ -23,14 +23,6 @@ bool stands_for(const Object& later, const Object& earlier) {
 
 constexpr uint32_t kFirstLook = 16;  // readers in a set before one looks which can go
 
-CellMask refine(CellMask coarse, int quarter) {
-  CellMask fine = 0;
-  for (int cell = 0; cell < 8; ++cell) {
-    fine |= (coarse >> (quarter * 8 + cell) & 1u ? 0xfu : 0u) << (cell * 4);
-  }
-  return fine;
-}
-
 template <class Visit>
 void each_quarter(const Doing& doing, Block& block, const Cells& cells, Visit visit) {
   for (int quarter = 0; quarter < 4; ++quarter) {

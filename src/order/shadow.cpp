@@ -8,15 +8,6 @@
 namespace lw::order {
 namespace {
 
-// The cells of a coarse block that lie in a quarter, as cells of that quarter's fine block.
-CellMask refine(CellMask coarse, int quarter) {
-  CellMask fine = 0;
-  for (int cell = 0; cell < 8; ++cell) {
-    if (coarse >> (quarter * 8 + cell) & 1) fine |= 0xfu << (cell * 4);
-  }
-  return fine;
-}
-
 constexpr auto kBit = [] {
   std::array<uint32_t, 32> bits{};
   for (uint32_t i = 0; i < 32; ++i) bits[i] = 1u << i;

@@ -29,6 +29,15 @@ inline constexpr int kBlockShift = 7;  // coarse blocks: 128 bytes
 inline constexpr int kCoarse = 2;      // log2 of the bytes in a cell
 inline constexpr int kFine = 0;
 
+// The cells of a coarse block that lie in a quarter, as cells of that quarter's fine block.
+constexpr CellMask refine(CellMask coarse, int quarter) {
+  CellMask fine = 0;
+  for (int cell = 0; cell < 8; ++cell) {
+    fine |= (coarse >> (quarter * 8 + cell) & 1u ? 0xfu : 0u) << (cell * 4);
+  }
+  return fine;
+}
+
 struct Block {
   ObjectId write = kInitial;
   ObjectId reader = 0;  // 0: none; then there are no readers in the detail either
