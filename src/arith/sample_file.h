@@ -1,6 +1,7 @@
 #pragma once
 // Reads the committed GPU results in tests/agree: tab-separated rows, '#' starts a comment line.
 
+#include <cstdint>
 #include <fstream>
 #include <sstream>
 #include <string>

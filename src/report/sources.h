@@ -3,6 +3,7 @@
 // source_root, then beside the PTX; one that is not found has no lines, and the report shows the
 // PTX instead.
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
