@@ -2,8 +2,9 @@
 //
 // A read replaces readers that are ordered before it: whoever learns of the later one knows the
 // earlier one too, because each view is closed under "before". An asynchronous operation proves
-// only itself, so as a reader it replaces nobody. A write retires all that it was compared with. A
-// strong access retires little: whoever is strong against it may be weak against what it replaced.
+// only itself, so as a reader it replaces nobody; but a write behind it is behind the write that it
+// has read (followed_cells). A write retires all that it was compared with. A strong access retires
+// little: whoever is strong against it may be weak against what it replaced.
 
 #include <algorithm>
 #include <numeric>
@@ -301,14 +302,30 @@ bool overwrite_ordered(const Doing& doing, Block& block, CellMask cells) {
 
 namespace {
 
+// The cells of a reader after which this access comes, although it may not know what the reader
+// followed. In tensor memory that is what runs one after the other by itself; elsewhere an
+// asynchronous reader, whose end says nothing of its past (T5-15: who waits for the commit of a
+// product may overwrite the operands, whoever brought them).
+CellMask followed_cells(const Doing& doing, const Touch& reader, const Cells& cells) {
+  if (doing.space == Space::kTensor) return follows_by_itself(doing, reader.id) ? reader.cells : 0;
+  const Object& object = doing.core.objects[reader.id];
+  if (object.writes() || !object.async_proxy || object.shape != ShapeKind::kAgent) return 0;
+  return ordered_cells(doing, reader.id, {cells.base, cells.shift, reader.cells & cells.mask});
+}
+
 // Takes from the writers the cells that a reader in between answers for: it follows them, and this
-// access follows it.
-void drop_followed(const Doing& doing, const std::vector<Touch>& readers,
+// access follows it. A strong write leaves readers that do not follow it, and who reads what it
+// overwrites must know the writer itself.
+void drop_followed(const Doing& doing, const Cells& cells, const std::vector<Touch>& readers,
                    std::vector<Touch>& writers) {
-  if (doing.space != Space::kTensor) return;
+  const bool tensor = doing.space == Space::kTensor;
+  if (!tensor && doing.core.objects[doing.id].kind != Kind::kWrite) return;
   for (const Touch& reader : readers) {
-    if (!follows_by_itself(doing, reader.id)) continue;
-    for (Touch& writer : writers) writer.cells &= ~reader.cells;
+    const CellMask followed = followed_cells(doing, reader, cells);
+    for (Touch& writer : writers) {
+      const bool plain = writer.id >= kFirstObject && !doing.core.objects[writer.id].strong;
+      if (tensor || plain) writer.cells &= ~followed;
+    }
   }
 }
 
@@ -322,7 +339,7 @@ void write_block(const Doing& doing, Block& block, const Cells& cells) {
   std::vector<Touch>& readers = doing.core.readers;
   shadow.writers(block, cells.mask, writers);
   shadow.readers(block, readers);
-  drop_followed(doing, readers, writers);
+  drop_followed(doing, cells, readers, writers);
   Compared compared = compare_writers(doing, writers, cells);
   const CellMask open = cells.mask & ~compared.closed;
   for (const Touch& touch : readers) {

@@ -219,6 +219,20 @@ bool is_settled(const Doing& doing, ObjectId id) {
   return true;
 }
 
+CellMask ordered_cells(const Doing& doing, ObjectId id, const Cells& cells) {
+  if (cells.mask == 0 || is_settled(doing, id)) return cells.mask;
+  const Object& earlier = doing.core.objects[id];
+  Pair pair(doing, earlier);
+  CellMask ordered = 0;
+  for (CellMask rest = cells.mask; rest != 0; rest &= rest - 1) {
+    const int cell = __builtin_ctz(rest);
+    const LaneMask x = doing.core.objects.lanes_at(earlier, cells.address(cell));
+    const LaneMask y = doing.lanes_at(cells.address(cell));
+    if (path_of(pair, doing, earlier, x, y).ordered) ordered |= 1u << cell;
+  }
+  return ordered;
+}
+
 CellMask check_pair(const Doing& doing, ObjectId id, const Cells& cells) {
   if (cells.mask == 0 || id == kInitial || id == kRaced) return 0;
   if (id < kFirstObject) {

@@ -76,6 +76,9 @@ bool is_ordered_whole(const Doing& doing, ObjectId earlier);
 // Is there nothing to report of `earlier`, whichever cells are compared? Remembers it if so.
 bool is_settled(const Doing& doing, ObjectId earlier);
 
+// Those of the cells on which all of `earlier` is ordered before the lanes that go over them.
+CellMask ordered_cells(const Doing& doing, ObjectId earlier, const Cells& cells);
+
 // Does this operation on tensor memory follow the earlier one by itself (tensor.h)?
 bool follows_by_itself(const Doing& doing, ObjectId earlier);
 

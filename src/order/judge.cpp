@@ -45,7 +45,9 @@ bool includes(Scope scope, bool same_cta) {
 Verdict judge(const Object& earlier, const Object& later, Space space, Path path, bool in_warp) {
   if (path == Path::kNoProxyFence) {
     const RuleId rule = proxy_rule(earlier, later, space);
-    const bool relied = rule == RuleId::kCA10 || (rule == RuleId::kPX3 && !in_warp);
+    // The address word of an alloc is read, and then the copy goes over it.
+    const bool word = rule == RuleId::kPX2 && earlier.agent == Agent::kTensorAlloc;
+    const bool relied = rule == RuleId::kCA10 || ((rule == RuleId::kPX3 || word) && !in_warp);
     return {relied ? Tier::kStrict : Tier::kRace, rule};
   }
   const RuleId rule = earlier.agent == Agent::kTensorShared  ? RuleId::kT5_17

@@ -149,6 +149,60 @@ TEST_F(TensorProgram, ALoadedStageIsAnOperandAfterItsPhase) {
   expect_clean();
 }
 
+// The commit tells of the product alone. Who overwrites what that has read is behind the copy that
+// brought it; who reads it must know of the copy.
+struct ReplacedStage : TensorProgram {
+  void bring(uint16_t index) {
+    const AsyncAccess target{Space::kShared, Kind::kWrite, kCta, {&stage, 1}};
+    bulk = engine.bulk_load(warp(index), kBulk, kElected, filled, {&target, 1});
+  }
+  void multiply_once() {
+    engine.mbarrier_init(warp(0), kInit, 1, filled);
+    set_up();
+    bring(3);
+    engine.bulk_complete(bulk);
+    engine.mbarrier_complete(filled);
+    engine.mbarrier_wait(warp(4), kSync, kAllLanes, filled, Strength::kAcquire, Scope::kCta);
+    mma_reading_shared(4, 0);
+  }
+  Range stage{0, 256};
+  Mbarrier filled{kCta, 4104};
+  AsyncId bulk;
+};
+
+TEST_F(ReplacedStage, BehindTheCommitTheNextCopyIsBehindTheLast) {
+  multiply_once();
+  complete_commit(4);
+  wait(3);
+  bring(3);
+  expect_clean();
+}
+
+TEST_F(ReplacedStage, BeforeTheCommitItIsNot) {
+  multiply_once();
+  engine.async_arrive(engine.tensor_commit(warp(4), kCommit, kElected, kObject));
+  bring(3);
+  ASSERT_EQ(races().size(), 2u);  // behind the copy and behind the product
+}
+
+TEST_F(ReplacedStage, WhatWasNotReadIsNotCovered) {
+  stage.bytes = 512;
+  multiply_once();
+  complete_commit(4);
+  wait(3);
+  bring(3);
+  expect_race(RuleId::kTM12);
+  EXPECT_EQ(races()[0].bytes, 256u);
+}
+
+TEST_F(ReplacedStage, TheCommitLetsNobodyReadTheCopy) {
+  multiply_once();
+  complete_commit(4);
+  wait(3);
+  engine.read_contiguous(warp(3), kLoad, kAllLanes, Space::kShared, 0, 4);
+  expect_race(RuleId::kTM3);
+}
+
 // Fences (T5-18 to T5-22).
 
 TEST_F(TensorProgram, ARelaxedWaitNeedsTheFenceAfterIt) {

@@ -46,6 +46,29 @@ TEST_F(TensorProgram, WithoutABarrierTheAddressRaces) {
   expect_race(RuleId::kT5_2);
 }
 
+// Shipped compilers lay the word where a copy goes next.
+struct WordUnderACopy : TensorProgram {
+  void copy_over_it(uint16_t index) {
+    const Range range{kWord, 16};
+    const AsyncAccess target{Space::kShared, Kind::kWrite, kCta, {&range, 1}};
+    engine.bulk_load(warp(index), kBulk, kElected, kObject, {&target, 1});
+  }
+};
+
+TEST_F(WordUnderACopy, BehindABarrierTheFenceIsAskedForByTheStrict) {
+  set_up();
+  copy_over_it(1);
+  EXPECT_TRUE(races().empty());
+  EXPECT_EQ(engine.facts().practice, std::set<RuleId>{RuleId::kPX2});
+}
+
+TEST_F(WordUnderACopy, InItsWarpTheFenceIsNeeded) {
+  engine.mbarrier_init(warp(0), kInit, 1, kObject);
+  engine.tensor_alloc(warp(0), kAlloc, kAllLanes, 32, 64, kWord);
+  copy_over_it(0);
+  expect_race(RuleId::kPX2);
+}
+
 // The founding bug: warp 0 frees after its own loads, and nothing says that the others' are over.
 TEST_F(TensorProgram, DeallocRacesWithLoadsOfOtherWarps) {
   set_up();

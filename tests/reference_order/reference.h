@@ -288,7 +288,7 @@ class Reference {
   std::pair<int, int> judge_tensor(const Record& x, const Record& y);
   enum class Follows : uint8_t { kNo, kAcrossWarps, kYes };
   Follows follows(const Record& x, const Record& y);
-  bool follows_a_reader(const ByteKey& key, const Record& y);
+  bool follows_a_reader(const ByteKey& key, const Record& x, const Record& y);
   Knowledge tensor_part(const Knowledge& of) const;
   bool knows_grid_end(int view, int lane, int earlier);
   std::pair<int, int> judge_byte(const ByteKey& byte, const std::vector<Record>& now);

@@ -74,8 +74,8 @@ std::pair<int, int> Reference::judge(const ByteKey& byte, const Record& x, const
     if (known(byte.global ? kAGlobal : kAShared)) return {kOrdered, 0};
     const int path = static_cast<int>(Path::kNoProxyFence);
     if (x.cp_async) return {path, 1};
-    if (x.writes) return {path, 2};
-    return {path, known(kCrossing) ? 1 : 2};
+    const bool word = x.agent == Agent::kTensorAlloc && y.writes;
+    return {path, (!x.writes || word) && known(kCrossing) ? 1 : 2};
   }
   if (known(kE)) return {static_cast<int>(Path::kExecution), x.writes ? 2 : 1};
   if (known(kC)) {
@@ -91,7 +91,7 @@ std::pair<int, int> Reference::judge_byte(const ByteKey& key, const std::vector<
   std::pair<int, int> worst{kOrdered, 0};
   for (const Record& x : bytes_[key].records) {
     for (const Record& y : now) {
-      if (!conflict(x, y) || (x.writes && follows_a_reader(key, y))) continue;
+      if (!conflict(x, y) || follows_a_reader(key, x, y)) continue;
       const auto [path, tier] = judge(key, x, y);
       if (tier > worst.second || (tier == worst.second && path < worst.first)) worst = {path, tier};
     }

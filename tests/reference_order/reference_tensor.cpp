@@ -56,11 +56,17 @@ Reference::Follows Reference::follows(const Record& x, const Record& y) {
   return old_pair ? Follows::kAcrossWarps : Follows::kNo;
 }
 
-// A reader of the cell came after its last write, and this follows the reader by itself.
-bool Reference::follows_a_reader(const ByteKey& key, const Record& y) {
-  if (key.cta < kTensorOwner || !y.writes) return false;
+// A reader of the cell came after its last write, and this follows the reader: in tensor memory by
+// itself, elsewhere because the end of an asynchronous reader is known, which need not tell of the
+// write.
+bool Reference::follows_a_reader(const ByteKey& key, const Record& x, const Record& y) {
+  if (!y.writes || !x.writes) return false;
+  const bool tensor = key.cta >= kTensorOwner;
+  if (!tensor && (y.reads || x.strong)) return false;
   return std::ranges::any_of(bytes_[key].records, [&](const Record& r) {
-    return !r.writes && follows(r, y) == Follows::kYes;
+    if (r.writes) return false;
+    if (tensor) return follows(r, y) == Follows::kYes;
+    return r.async && r.async_proxy && judge(key, r, y).first == kOrdered;
   });
 }
 
