@@ -102,4 +102,18 @@ __device__ __forceinline__ void fence_after_signal() {
   asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
 }
 
+// d (+)= a b^T, bf16 (or f16) with fp32 sums, K = 16. By one thread. `accumulate` false: d is not
+// read.
+__device__ __forceinline__ void mma_f16(Address d, uint64_t a, uint64_t b, uint32_t instruction,
+                                        bool accumulate) {
+  asm volatile(
+      "{\n"
+      ".reg .pred accumulate;\n"
+      "setp.ne.b32 accumulate, %4, 0;\n"
+      "tcgen05.mma.cta_group::1.kind::f16 [%0], %1, %2, %3, accumulate;\n"
+      "}" ::"r"(d),
+      "l"(a), "l"(b), "r"(instruction), "r"(static_cast<uint32_t>(accumulate))
+      : "memory");
+}
+
 }  // namespace ptx::tcgen05

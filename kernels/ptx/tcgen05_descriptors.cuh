@@ -1,7 +1,7 @@
 #pragma once
 // The words that tell tcgen05.mma what its operands are (PTX: instruction descriptor, shared memory
-// descriptor). Only what our kernels use: e4m3 operands with fp32 sums, both K-major, in rows of
-// 128 bytes that are swizzled as the copy engine's 128B mode leaves them.
+// descriptor). Only what our kernels use: e4m3 or bf16 operands with fp32 sums, both K-major, in
+// rows of 128 bytes that are swizzled as the copy engine's 128B mode leaves them.
 
 #include <cstdint>
 
@@ -42,6 +42,12 @@ __device__ __forceinline__ uint64_t half_rows(const void* rows, int count) {
 // a start inside a row of the pattern is right.
 __device__ __forceinline__ uint64_t advanced(uint64_t descriptor, int bytes) {
   return descriptor + static_cast<uint64_t>(bytes / 16);
+}
+
+// D [m, n] in fp32, A [m, 16] and B [n, 16] in bf16.
+__device__ __forceinline__ uint32_t instruction_bf16(int m, int n) {
+  constexpr uint32_t kBf16 = 1u << 7 | 1u << 10;  // A and B
+  return instruction_e4m3(m, n) | kBf16;
 }
 
 }  // namespace ptx::tcgen05

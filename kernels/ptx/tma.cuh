@@ -33,4 +33,24 @@ __device__ __forceinline__ void tma_load(void* destination, const CUtensorMap* m
       : "memory");
 }
 
+// Box of a rank-2 tensor, from shared to global memory, in the bulk group that this thread commits
+// next. What it reads was written by ordinary stores: each writer's proxy fence comes first.
+__device__ __forceinline__ void tma_store(const CUtensorMap* map, int x, int y,
+                                          const void* source) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map),
+      "r"(x), "r"(y), "r"(shared_address(source))
+      : "memory");
+}
+
+__device__ __forceinline__ void commit_stores() {
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+// All but the newest `kLeft` groups of this thread have read their sources.
+template <int kLeft>
+__device__ __forceinline__ void wait_until_stores_have_read() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kLeft) : "memory");
+}
+
 }  // namespace ptx
