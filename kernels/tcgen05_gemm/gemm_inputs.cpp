@@ -20,6 +20,8 @@ void write_committed(const std::filesystem::path& folder) {
     const std::string ptx = fmt::format("../compiled/{}.sm_100a.ptx", kernel.name);
     host::write_text(folder / fmt::format("{}.toml", kernel.name),
                      case_text(case_problem(kernel), ptx, "../../..", false));
+    host::write_text(folder / fmt::format("{}_pipeline.toml", kernel.name),
+                     case_text(pipeline_problem(kernel), ptx, "../../..", false));
   }
 }
 

@@ -62,6 +62,10 @@ Problem case_problem(const Kernel& kernel) {
   return {kernel, 2 * kernel.ctas * kTileM, 2 * kTileN, 2 * kStages * kBlockK, 1, false};
 }
 
+Problem pipeline_problem(const Kernel& kernel) {
+  return {kernel, 2 * kernel.ctas * kTileM, 4 * kTileN, 64 * kBlockK, 1, false};
+}
+
 std::string case_text(const Problem& p, std::string_view ptx, std::string_view source_root,
                       bool reference) {
   std::string text =

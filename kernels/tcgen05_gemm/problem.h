@@ -25,6 +25,8 @@ struct Problem {
 // The committed case of a form: four tiles, so that each accumulator is used twice, and twice the
 // stages for each.
 Problem case_problem(const Kernel& kernel);
+// The one whose time is measured: 2,048 products by one cluster.
+Problem pipeline_problem(const Kernel& kernel);
 
 // `ptx` and `source_root` as they stand in the case; `reference`: expected.safetensors is beside
 // it.
