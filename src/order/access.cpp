@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "order/core.h"
 #include "order/ladder.h"
+#include "order/recall.h"
 #include "order/shape.h"
 
 namespace lw::order {
@@ -54,34 +55,24 @@ void permuted(Core& core, Warp& warp, const Access& access, const EachShape& eac
   warp.touch(lanes);
   const Shape shape = core.uniform_shape(lanes, ShapeKind::kLanes);
   const Doing doing = doing_of(core, warp, {op}, shape, space, lanes);
-  if (!core.options.by_instruction && lanes == kAllLanes) {
-    warp.uniform_reads = {warp.count, doing.id};
-  }
+  if (core.recalls() && lanes == kAllLanes) warp.recall.uniform = {warp.count, doing.id, 0, 0};
   if (core.story) core.story->access(doing, each_of(Addresses::uniform(address), lanes, bytes));
   touch_range(doing, core.region(warp, space, address), {address, bytes}, false);
 }
 
-// All lanes read one place. Kept free of whatever would save registers.
+}  // namespace
+
+namespace {
+
+// All lanes read one place.
 template <Space kSpace>
-LW_ALWAYS_INLINE void read_uniform_in(Core& core, Warp& warp, OpId op, LaneMask lanes,
-                                      uint64_t address, uint32_t bytes) {
-  const Warp::Recent& recent = warp.uniform_reads;
-  if (recent.count != warp.count || lanes != kAllLanes || bytes < 4) [[unlikely]]
-    return read_uniform_slowly(core, warp, op, lanes, kSpace, address, bytes);
-  Region& region = kSpace == Space::kShared ? warp.cta->shared : core.buffer(address);
-  Block* const block = region.row(address, 1);
+void read_uniform_in(Core& core, Warp& warp, OpId op, LaneMask lanes, uint64_t address,
+                     uint32_t bytes) {
+  Block* const block = core.region(warp, kSpace, address).row(address, 1);
   LW_CHECK(block != nullptr, address, op.value);
-  const CellMask cells = ((1u << (bytes >> kCoarse)) - 1) << (address >> kCoarse & 31);
-  if (block->reader != recent.id) [[unlikely]]
-    return read_uniform_slowly(core, warp, op, lanes, kSpace, address, bytes);
-  if ((cells & ~block->reader_cells) != 0) {
-    const Who who = who_is(warp, recent.id, Core::whole_warp_code(ShapeKind::kLanes), false);
-    if (block->reader_writes() || !passes<kSpace>(who, core.objects.key(block->write))) [[unlikely]]
-      return read_uniform_slowly(core, warp, op, lanes, kSpace, address, bytes);
-    block->reader_cells |= cells;
-  }
-  warp.touch(lanes);
-  ++core.findings.facts().accesses;
+  if (lanes == kAllLanes && bytes >= 4 && recall_uniform<kSpace>(warp, *block, address, bytes))
+    return count_access(warp);
+  read_uniform_slowly(core, warp, op, lanes, kSpace, address, bytes);
 }
 
 }  // namespace

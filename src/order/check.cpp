@@ -179,6 +179,18 @@ bool knows_all(const Warp& warp, const Object& earlier) {
 
 }  // namespace
 
+bool learns_ordered(Objects& objects, const Warp& warp, ObjectId id) {
+  if (id < kFirstObject) return false;
+  const auto known = [&](ObjectId one) {
+    const Object& earlier = objects[one];
+    return earlier.cta == warp.cta->id &&
+           ((objects.key(one).ordered & warp.bit) != 0 || knows_all(warp, earlier));
+  };
+  if (!objects.each_reader(id, known)) return false;
+  objects.key(id).ordered |= warp.bit;
+  return true;
+}
+
 bool is_ordered_for_good(const Doing& doing, ObjectId id) {
   ObjectKey& key = doing.core.objects.key(id);
   const Object& earlier = doing.core.objects[id];

@@ -69,6 +69,9 @@ bool is_classic_last_block(const Doing& doing, const Object& earlier, LaneMask x
 // reported is.
 CellMask check_pair(const Doing& doing, ObjectId earlier, const Cells& cells);
 
+// Does every lane of the warp know all of an object of its CTA, or of each reader of a set? To be
+// seen at once as a rule; false: look closer. Remembered in the object.
+bool learns_ordered(Objects& objects, const Warp& warp, ObjectId earlier);
 // Is all of `earlier` ordered before everything that any lane of the warp does from now on, in H?
 bool is_ordered_for_good(const Doing& doing, ObjectId earlier);
 // Or at least before all of this access, by its keys?

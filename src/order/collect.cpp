@@ -33,7 +33,7 @@ void Core::collect() {
     for (const auto& warp : cta->warps) {
       warp->cached.fill({});
       warp->last_shape.fill({});
-      warp->uniform_reads = {};
+      warp->recall.forget();
     }
   }
   for (const auto& [id, operation] : pending) {

@@ -193,6 +193,8 @@ struct Core {
   Shape permuted_shape(Warp& warp, OpId op, const LaneOrder& place, int shift);
   // The simplest that fits.
   Shape shape_of(Warp& warp, OpId op, const EachShape& each, const Row& row);
+  // May steps be taken again as they are (recall.h)?
+  bool recalls() const { return !options.by_instruction && !story; }
   void report_race(const Race& race, uint64_t serial);
   uint64_t accesses() const { return findings.facts().accesses; }  // of the run until now
   bool grid_is_over(const Cta& cta, uint32_t earlier_cta) const;

@@ -40,7 +40,7 @@ struct Options {
   bool strict = false;           // also ask for edges that shipped kernels do without (tier strict)
   std::vector<Watch> watches;    // second run: where to rebuild the story of a race
   RaceSink* sink = nullptr;      // hears of every racing stretch as it is found
-  size_t collect_at = 1u << 16;  // live access objects before the first collection; small in tests
+  size_t collect_at = 1u << 13;  // live access objects before the first collection; small in tests
 };
 
 class Engine final {

@@ -130,6 +130,10 @@ void Engine::begin_cta(CtaId id, GridId grid, uint32_t threads, uint32_t shared_
     warp->exists = warp->live = lanes == kWarpSize ? kAllLanes : (1u << lanes) - 1;
     warp->groups.emplace_back();
     warp->groups.front().lanes = warp->live;
+    warp->recall.shared = cta->shared.at(0);
+    warp->recall.objects = &core_->objects;
+    warp->recall.accesses = &core_->findings.facts().accesses;
+    warp->recall.ordered_below = cta->ordered_below;
     cta->warps.push_back(std::move(warp));
   }
   ctas[id.value] = std::move(cta);

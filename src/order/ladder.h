@@ -10,6 +10,7 @@ namespace lw::order {
 
 // What the ladder needs to know of the access; small enough for registers.
 struct Who {
+  const Warp& warp;
   ObjectId id;
   uint64_t key;
   uint32_t warp_bit;
@@ -20,12 +21,13 @@ struct Who {
 };
 
 LW_ALWAYS_INLINE Who who_is(const Warp& warp, ObjectId id, uint32_t code, bool injective) {
-  return {id, warp.key | code, warp.bit, warp.cta->ordered_below, injective, false, false};
+  return {warp, id, warp.key | code, warp.bit, warp.cta->ordered_below, injective, false, false};
 }
 
 LW_ALWAYS_INLINE Who who_is(const Doing& doing) {
-  return {doing.id,        doing.key,      doing.warp.bit, doing.warp.cta->ordered_below,
-          doing.injective, doing.any_lane, doing.alone};
+  return {
+      doing.warp,      doing.id,       doing.key,  doing.warp.bit, doing.warp.cta->ordered_below,
+      doing.injective, doing.any_lane, doing.alone};
 }
 
 // Is the earlier object ordered before the whole warp? In shared memory it is of the same CTA.
@@ -39,18 +41,24 @@ LW_ALWAYS_INLINE bool passes(const Who& who, const ObjectKey& key) {
   return cta < who.ordered_below;
 }
 
+// The same, after a look at what the warp knows of an object that is not remembered to be.
+template <Space kSpace>
+LW_ALWAYS_INLINE bool learns(Objects& objects, const Who& who, ObjectId id) {
+  return passes<kSpace>(who, objects.key(id)) || learns_ordered(objects, who.warp, id);
+}
+
 template <Space kSpace, class Slow>
-LW_ALWAYS_INLINE void read_fast(const Objects& objects, const Who& who, Block& block,
-                                CellMask cells, Slow slow) {
+LW_ALWAYS_INLINE void read_fast(Objects& objects, const Who& who, Block& block, CellMask cells,
+                                Slow slow) {
   if (block.reader == who.id && !who.any_lane) {
     if ((cells & ~block.reader_cells) == 0) return;
-    if (!block.reader_writes() && passes<kSpace>(who, objects.key(block.write))) {
+    if (!block.reader_writes() && learns<kSpace>(objects, who, block.write)) {
       block.reader_cells |= cells;
       return;
     }
     return slow();
   }
-  if (block.detail != 0 || !passes<kSpace>(who, objects.key(block.write))) return slow();
+  if (block.detail != 0 || !learns<kSpace>(objects, who, block.write)) return slow();
   if (block.reader != 0 && block.reader != who.id) {
     const ObjectKey& reader = objects.key(block.reader);
     const bool goes = reader.key == who.key || passes<kSpace>(who, reader);
@@ -69,15 +77,15 @@ LW_ALWAYS_INLINE void read_fast(const Objects& objects, const Who& who, Block& b
 }
 
 template <Space kSpace, class Slow>
-LW_ALWAYS_INLINE void write_fast(const Objects& objects, const Who& who, Block& block,
-                                 CellMask cells, Slow slow) {
+LW_ALWAYS_INLINE void write_fast(Objects& objects, const Who& who, Block& block, CellMask cells,
+                                 Slow slow) {
   if (block.detail != 0) return slow();
   if (block.write == who.id && block.reader == 0 && who.injective) return;
   const bool whole = cells == kAllCells || block.write == who.id;
   if (!whole) return slow();
-  if (block.write != kUnwritten && !passes<kSpace>(who, objects.key(block.write))) return slow();
+  if (block.write != kUnwritten && !learns<kSpace>(objects, who, block.write)) return slow();
   if (block.reader != 0) {
-    if (!passes<kSpace>(who, objects.key(block.reader))) return slow();
+    if (!learns<kSpace>(objects, who, block.reader)) return slow();
     if ((block.reader_cells & ~cells) != 0) {
       block.reader_cells &= ~cells;
       return;

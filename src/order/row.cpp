@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "order/core.h"
 #include "order/ladder.h"
+#include "order/recall.h"
 #include "order/shape.h"
 #include "order/spread.h"
 
@@ -103,36 +104,45 @@ LW_ALWAYS_INLINE Region& region_of(Core& core, Warp& warp, uint64_t address) {
   return core.buffer(address);
 }
 
-// Every lane is on and the row begins with a block: whole blocks.
+// The step that the engine has just taken on a block, if it holds for all that look like it.
 template <Space kSpace, bool kWrites, int kShift>
-LW_ALWAYS_INLINE void touch_whole(Core& core, Warp& warp, OpId op, ObjectId id, uint64_t base) {
-  constexpr uint64_t kBlocks = (32u << kShift) >> kBlockShift;
-  const RowAccess row{core, warp, op, id, affine_code(base, kShift), kAllLanes, base, kShift};
-  Block* block = region_of<kSpace>(core, warp, base).row(base, kBlocks);
-  if (block == nullptr) [[unlikely]]
-    return outside(base, base + (32u << kShift), op);
-  for (uint64_t i = 0; i < kBlocks; ++i) {
-    touch_row<kSpace, kWrites>(row, block[i], base + (i << kBlockShift), kCoarse, kAllCells);
+void remember(Core& core, Warp& warp, ObjectId id, uint64_t base, const Block& found,
+              const Block& left) {
+  if (!core.recalls() || found.detail != 0 || left.detail != 0) return;
+  const Recall::Step step{warp.count, left.reader, found.reader, found.reader_cells};
+  if constexpr (kWrites) {
+    warp.recall.writes[row_slot<kShift>(base)] = {warp.count, id, 0, 0};
+  } else if (left.write == found.write && left.reader_cells == kAllCells &&
+             is_known_ordered<kSpace>(warp, warp.key | affine_code(base, kShift), left.write)) {
+    warp.recall.reads[row_slot<kShift>(base)] = step;
   }
 }
 
-// The same with an object that is not in the cache, or with a log to be kept.
+// Every lane is on and the row begins with a block: whole blocks.
 template <Space kSpace, bool kWrites, int kShift>
-[[gnu::noinline]] void begin_whole(Core& core, Warp& warp, OpId op, uint64_t base) {
+[[gnu::noinline]] void whole_slowly(Core& core, Warp& warp, OpId op, Block* block, uint64_t base) {
+  constexpr uint64_t kBlocks = (32u << kShift) >> kBlockShift;
   const uint32_t code = affine_code(base, kShift);
   const ObjectId id = row_object<kWrites>(core, warp, op, code, base, kShift);
-  if (core.story) log_row({core, warp, op, id, code, kAllLanes, base, kShift}, kSpace);
-  touch_whole<kSpace, kWrites, kShift>(core, warp, op, id, base);
+  const RowAccess row{core, warp, op, id, code, kAllLanes, base, kShift};
+  if (core.story) log_row(row, kSpace);
+  const Block found = *block;
+  for (uint64_t i = 0; i < kBlocks; ++i) {
+    touch_row<kSpace, kWrites>(row, block[i], base + (i << kBlockShift), kCoarse, kAllCells);
+  }
+  remember<kSpace, kWrites, kShift>(core, warp, id, base, found, *block);
 }
 
 // Kept apart from its callers, so that the path through it saves no registers.
 template <Space kSpace, bool kWrites, int kShift>
 [[gnu::noinline]] void whole(Core& core, Warp& warp, OpId op, uint64_t base) {
-  const Kind kind = kWrites ? Kind::kWrite : Kind::kRead;
-  const ObjectId id = core.cached_object(warp, core.owner(op, kind, Agent::kLanes, false),
-                                         affine_code(base, kShift));
-  if (id == 0 || core.story) return begin_whole<kSpace, kWrites, kShift>(core, warp, op, base);
-  touch_whole<kSpace, kWrites, kShift>(core, warp, op, id, base);
+  constexpr uint64_t kBlocks = (32u << kShift) >> kBlockShift;
+  Block* block = region_of<kSpace>(core, warp, base).row(base, kBlocks);
+  if (block == nullptr) [[unlikely]]
+    return outside(base, base + (32u << kShift), op);
+  const bool done = kWrites ? recall_write<kSpace, kShift>(warp, block, base)
+                            : recall_read<kSpace, kShift>(warp, block, base);
+  if (!done) whole_slowly<kSpace, kWrites, kShift>(core, warp, op, block, base);
 }
 
 // The cells of the block at `at` that lie in [begin, end).

@@ -124,6 +124,34 @@ struct Standing {
   Standing snapshot() const;
 };
 
+struct Block;
+
+// Steps taken lately that may be taken again as they are (recall.h).
+struct Recall {
+  // A reader found over `found_cells` was left as `left`; a writer left itself.
+  struct Step {
+    uint32_t count = 0;  // epochs count from 1
+    ObjectId left = 0;
+    ObjectId found = 0;
+    uint32_t found_cells = 0;
+  };
+  static constexpr size_t kRows = 7;  // lane functions of whole rows that begin with a block
+  std::array<Step, kRows> reads;
+  std::array<Step, kRows> writes;
+  Step uniform;
+  // Of the CTA and the run.
+  Block* shared = nullptr;
+  const Objects* objects = nullptr;
+  uint64_t* accesses = nullptr;
+  uint64_t ordered_below = 0;
+
+  void forget() {
+    reads.fill({});
+    writes.fill({});
+    uniform = {};
+  }
+};
+
 struct Warp : Standing {
   // Objects made lately: of an owner (an instruction, as a rule), an epoch and a shape.
   static constexpr uint32_t kCached = 64;
@@ -131,10 +159,6 @@ struct Warp : Standing {
     uint32_t owner = 0xffffffffu;
     uint32_t count = 0;
     uint32_t code = 0;
-    ObjectId id = 0;
-  };
-  struct Recent {
-    uint32_t count = 0;  // epochs count from 1
     ObjectId id = 0;
   };
   struct LastShape {
@@ -155,7 +179,7 @@ struct Warp : Standing {
   std::unique_ptr<WarpStrong> strong;  // fences and strong reads in effect (strong.h)
   std::unique_ptr<WarpTensor> tensor;  // what it does to tensor memory (tensor.h)
   std::array<Cached, kCached> cached;
-  Recent uniform_reads;                       // by all lanes, where instructions are not told apart
+  Recall recall;
   std::array<LastShape, kCached> last_shape;  // of instructions with lanes of any shape
 
   void touch(LaneMask lanes) {

@@ -16,6 +16,7 @@
 #include "machine/semantics/data_movement/quads.h"
 #include "machine/semantics/lanes.h"
 #include "order/engine.h"
+#include "order/recall.h"
 
 namespace lw::machine::LW_SIMD_NAMESPACE {
 namespace {
@@ -119,17 +120,52 @@ LW_ALWAYS_INLINE Row find_row(const Op* op, std::byte* registers, Warp& warp) {
   return row;
 }
 
-// Every handler exists with and without order checks, so that the common one makes no calls.
-template <Window window, class T, int elements, Mode mode, bool checked>
-LW_ALWAYS_INLINE bool load_contiguous(const Op* op, std::byte* registers, Warp& warp,
-                                      const Slot* slots) {
+// How the order engine hears of an access: not at all, as one more like the last (order/recall.h),
+// or in full. Every handler exists for each, so that the common ones make no calls.
+enum class Check : uint8_t { none, recalled, told };
+
+// What became of an access that was tried.
+enum class Outcome : uint8_t {
+  done,
+  scattered,  // another pattern, or something is wrong
+  untold,     // the order engine must be told in full
+};
+
+// Lanes in a row from `base` on, `bytes` each.
+template <bool is_load, Window window, uint32_t bytes, Check check>
+LW_ALWAYS_INLINE bool tell_row(const Op* op, Warp& warp, uint64_t base) {
+  order::Warp& teller = *warp.order_warp;
+  if constexpr (check == Check::recalled) {
+    return order::recall_shared_row<!is_load, std::countr_zero(bytes)>(teller, base);
+  } else if constexpr (check == Check::told && is_load) {
+    warp.order->read_contiguous(teller, op->instruction, warp.active, kSpace<window>, base, bytes);
+  } else if constexpr (check == Check::told) {
+    warp.machine->values().begin(*op, warp, base, bytes);
+    warp.order->write_contiguous(teller, op->instruction, warp.active, kSpace<window>, base, bytes);
+    warp.machine->values().end();
+  }
+  return true;
+}
+
+template <Window window, uint32_t bytes, Check check>
+LW_ALWAYS_INLINE bool tell_uniform(const Op* op, Warp& warp, uint64_t address) {
+  order::Warp& teller = *warp.order_warp;
+  if constexpr (check == Check::recalled) {
+    return order::recall_shared_uniform(teller, address, bytes);
+  } else if constexpr (check == Check::told) {
+    warp.order->read_uniform(teller, op->instruction, warp.active, kSpace<window>, address, bytes);
+  }
+  return true;
+}
+
+template <Window window, class T, int elements, Mode mode, Check check>
+LW_ALWAYS_INLINE Outcome load_contiguous(const Op* op, std::byte* registers, Warp& warp,
+                                         const Slot* slots) {
   constexpr uint32_t kBytes = sizeof(T) * elements;
   Row row = find_row<window, kBytes, mode>(op, registers, warp);
-  if (row.bytes == nullptr) return false;
-  if constexpr (checked)
-    warp.order->read_contiguous(
-        *warp.order_warp, op->instruction, warp.active, kSpace<window>,
-        place_of<window>(row.address) - static_cast<uint64_t>(row.first) * kBytes, kBytes);
+  if (row.bytes == nullptr) return Outcome::scattered;
+  const uint64_t base = place_of<window>(row.address) - static_cast<uint64_t>(row.first) * kBytes;
+  if (!tell_row<true, window, kBytes, check>(op, warp, base)) return Outcome::untold;
   if constexpr (mode == Mode::full) {
     unpack_row<T, elements>(reinterpret_cast<const T*>(row.bytes), slots, registers);
   } else {
@@ -140,59 +176,53 @@ LW_ALWAYS_INLINE bool load_contiguous(const Op* op, std::byte* registers, Warp& 
       write_lanes<mode, T>(lanes_at<T>(registers, slots[e]), warp.active,
                            [&](int lane) LW_LAMBDA_INLINE { return whole[lane * elements + e]; });
   }
-  return true;
+  return Outcome::done;
 }
 
-template <Window window, class T, int elements, Mode mode, bool checked>
-LW_ALWAYS_INLINE bool load_uniform(const Op* op, std::byte* registers, Warp& warp,
-                                   const Slot* slots) {
+template <Window window, class T, int elements, Mode mode, Check check>
+LW_ALWAYS_INLINE Outcome load_uniform(const Op* op, std::byte* registers, Warp& warp,
+                                      const Slot* slots) {
   constexpr uint32_t kBytes = sizeof(T) * elements;
   const auto* a = lanes_at<AddressOf<window>>(registers, op->a);
   int first = mode == Mode::full ? 0 : std::countr_zero(warp.active);
   uint64_t address = displaced<window>(a[first], op);
-  if (address % kBytes != 0) return false;
+  if (address % kBytes != 0) return Outcome::scattered;
   const std::byte* bytes = resolve<window>(warp, address, kBytes);
-  if (bytes == nullptr) return false;
-  if constexpr (checked)
-    warp.order->read_uniform(*warp.order_warp, op->instruction, warp.active, kSpace<window>,
-                             place_of<window>(address), kBytes);
+  if (bytes == nullptr) return Outcome::scattered;
+  if (!tell_uniform<window, kBytes, check>(op, warp, place_of<window>(address)))
+    return Outcome::untold;
   const T* from = reinterpret_cast<const T*>(bytes);
   for (int e = 0; e < elements; ++e) {
     T value = from[e];
     write_lanes<mode, T>(lanes_at<T>(registers, slots[e]), warp.active,
                          [&](int) LW_LAMBDA_INLINE { return value; });
   }
-  return true;
+  return Outcome::done;
 }
 
-template <Window window, class T, int elements, Mode mode, bool checked>
-LW_ALWAYS_INLINE bool try_load(const Op* op, std::byte* registers, Warp& warp) {
+template <Window window, class T, int elements, Mode mode, Check check>
+LW_ALWAYS_INLINE Outcome try_load(const Op* op, std::byte* registers, Warp& warp) {
   const Slot* slots = elements == 1 ? &op->d : warp.program->more(*op);
   const auto* a = lanes_at<AddressOf<window>>(registers, op->a);
   switch (pattern_of<sizeof(T) * elements, mode>(a, warp.active)) {
     case Pattern::contiguous:
-      return load_contiguous<window, T, elements, mode, checked>(op, registers, warp, slots);
+      return load_contiguous<window, T, elements, mode, check>(op, registers, warp, slots);
     case Pattern::uniform:
-      return load_uniform<window, T, elements, mode, checked>(op, registers, warp, slots);
+      return load_uniform<window, T, elements, mode, check>(op, registers, warp, slots);
     case Pattern::other:
-      return false;
+      return Outcome::scattered;
   }
-  return false;
+  return Outcome::scattered;
 }
 
-template <Window window, class T, int elements, Mode mode, bool checked>
-LW_ALWAYS_INLINE bool store_contiguous(const Op* op, std::byte* registers, Warp& warp,
-                                       const Slot* slots) {
+template <Window window, class T, int elements, Mode mode, Check check>
+LW_ALWAYS_INLINE Outcome store_contiguous(const Op* op, std::byte* registers, Warp& warp,
+                                          const Slot* slots) {
   constexpr uint32_t kBytes = sizeof(T) * elements;
   Row row = find_row<window, kBytes, mode>(op, registers, warp);
-  if (row.bytes == nullptr) return false;
-  if constexpr (checked) {
-    uint64_t base = place_of<window>(row.address) - static_cast<uint64_t>(row.first) * kBytes;
-    warp.machine->values().begin(*op, warp, base, kBytes);
-    warp.order->write_contiguous(*warp.order_warp, op->instruction, warp.active, kSpace<window>,
-                                 base, kBytes);
-    warp.machine->values().end();
-  }
+  if (row.bytes == nullptr) return Outcome::scattered;
+  const uint64_t base = place_of<window>(row.address) - static_cast<uint64_t>(row.first) * kBytes;
+  if (!tell_row<false, window, kBytes, check>(op, warp, base)) return Outcome::untold;
   T* to = reinterpret_cast<T*>(row.bytes) - row.first * elements;
   if constexpr (mode == Mode::full) {
     pack_row<T, elements>(to, slots, registers);
@@ -203,23 +233,24 @@ LW_ALWAYS_INLINE bool store_contiguous(const Op* op, std::byte* registers, Warp&
         if (has(warp.active, lane)) to[lane * elements + e] = unpack<T>(from[lane]);
     }
   }
-  return true;
+  return Outcome::done;
 }
 
-template <Window window, class T, int elements, Mode mode, bool checked>
-LW_ALWAYS_INLINE bool try_store(const Op* op, std::byte* registers, Warp& warp) {
+template <Window window, class T, int elements, Mode mode, Check check>
+LW_ALWAYS_INLINE Outcome try_store(const Op* op, std::byte* registers, Warp& warp) {
   const Slot* slots = elements == 1 ? &op->d : warp.program->more(*op);
   const auto* a = lanes_at<AddressOf<window>>(registers, op->a);
-  return pattern_of<sizeof(T) * elements, mode>(a, warp.active) == Pattern::contiguous &&
-         store_contiguous<window, T, elements, mode, checked>(op, registers, warp, slots);
+  if (pattern_of<sizeof(T) * elements, mode>(a, warp.active) != Pattern::contiguous)
+    return Outcome::scattered;
+  return store_contiguous<window, T, elements, mode, check>(op, registers, warp, slots);
 }
 
-template <bool is_load, Window window, class T, int elements, Mode mode, bool checked>
-LW_ALWAYS_INLINE bool try_access(const Op* op, std::byte* registers, Warp& warp) {
+template <bool is_load, Window window, class T, int elements, Mode mode, Check check>
+LW_ALWAYS_INLINE Outcome try_access(const Op* op, std::byte* registers, Warp& warp) {
   if constexpr (is_load)
-    return try_load<window, T, elements, mode, checked>(op, registers, warp);
+    return try_load<window, T, elements, mode, check>(op, registers, warp);
   else
-    return try_store<window, T, elements, mode, checked>(op, registers, warp);
+    return try_store<window, T, elements, mode, check>(op, registers, warp);
 }
 
 template <bool is_load, Window window, class Address>
@@ -300,31 +331,42 @@ template <bool is_load, Window window, class T, int elements, Mode mode>
 }
 
 // Not every lane runs: a row of its own on the stack, so not part of a handler.
-template <bool is_load, Window window, class T, int elements, bool checked>
+template <bool is_load, Window window, class T, int elements, Check check>
 [[gnu::noinline]] bool try_masked(const Op* op, std::byte* registers, Warp& warp) {
-  return try_access<is_load, window, T, elements, Mode::masked, checked>(op, registers, warp);
+  return try_access<is_load, window, T, elements, Mode::masked, check>(op, registers, warp) ==
+         Outcome::done;
 }
 template <bool is_load, Window window, class T, int elements, Mode mode>
 [[gnu::noinline]] void access_some(const Op* op, std::byte* registers, Warp& warp) {
-  bool done = warp.order ? try_masked<is_load, window, T, elements, true>(op, registers, warp)
-                         : try_masked<is_load, window, T, elements, false>(op, registers, warp);
+  bool done = warp.order
+                  ? try_masked<is_load, window, T, elements, Check::told>(op, registers, warp)
+                  : try_masked<is_load, window, T, elements, Check::none>(op, registers, warp);
   if (!done) return access_scattered<is_load, window, T, elements, mode>(op, registers, warp);
   return next<mode>(op, registers, warp);
 }
 
-template <bool is_load, Window window, class T, int elements>
+template <bool is_load, Window window, class T, int elements, Check check>
 [[gnu::noinline]] void access_checked(const Op* op, std::byte* registers, Warp& warp) {
-  if (!try_access<is_load, window, T, elements, Mode::full, true>(op, registers, warp))
-    return access_scattered<is_load, window, T, elements, Mode::full>(op, registers, warp);
-  return next<Mode::full>(op, registers, warp);
+  switch (try_access<is_load, window, T, elements, Mode::full, check>(op, registers, warp)) {
+    case Outcome::done:
+      return next<Mode::full>(op, registers, warp);
+    case Outcome::scattered:
+      return access_scattered<is_load, window, T, elements, Mode::full>(op, registers, warp);
+    case Outcome::untold:
+      break;
+  }
+  return access_checked<is_load, window, T, elements, Check::told>(op, registers, warp);
 }
 
 template <bool is_load, Window window, class T, int elements>
 void access_all(const Op* op, std::byte* registers, Warp& warp) {
+  constexpr bool kRecalls = window != Window::global && sizeof(T) * elements >= 4;
+  constexpr Check kFirst = kRecalls ? Check::recalled : Check::told;
   if (!is_whole(warp)) [[unlikely]]
     return access_some<is_load, window, T, elements, Mode::full>(op, registers, warp);
-  if (warp.order) return access_checked<is_load, window, T, elements>(op, registers, warp);
-  if (!try_access<is_load, window, T, elements, Mode::full, false>(op, registers, warp))
+  if (warp.order) return access_checked<is_load, window, T, elements, kFirst>(op, registers, warp);
+  if (try_access<is_load, window, T, elements, Mode::full, Check::none>(op, registers, warp) !=
+      Outcome::done)
     return access_scattered<is_load, window, T, elements, Mode::full>(op, registers, warp);
   return next<Mode::full>(op, registers, warp);
 }

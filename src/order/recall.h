@@ -1,0 +1,128 @@
+#pragma once
+// What a warp did last, so that doing the like again costs a few comparisons. The handlers of loads
+// and stores ask here before they call the engine, and the engine asks before it looks closer.
+//
+// Within a release epoch all like accesses of a warp are one object (Options::by_instruction), and
+// what an object does to a block is decided by what it finds there: a reader over all cells turns
+// the reader before it into one that stands for both, a writer that all is ordered before leaves
+// itself. So a step that the engine has taken once holds for every block where the same is found.
+// What makes that exact:
+//
+//  - The step leaves no detail and finds none: all that decides it is in the block.
+//  - The last write of the block at hand is asked for by its own key. "Ordered before the warp"
+//  never
+//    turns false, and nothing is reported of a write that is.
+//  - Readers are replaced, or joined to a set, by what they are, not by where they lie, if the
+//    access is over all cells of the block.
+//  - A step is of one epoch (`count`), and forgotten when ids are collected.
+//
+// Nothing is recalled where instructions are told apart or a story is kept.
+
+#include "order/shadow.h"
+#include "order/shape.h"
+#include "order/warp.h"
+
+namespace lw::order {
+
+// Rows of 4, 8 and 16 bytes a lane that begin with a block: one slot for each lane function.
+template <int kShift>
+constexpr size_t row_slot(uint64_t base) {
+  constexpr uint64_t kLast = (1u << (kShift - kCoarse)) - 1;
+  return kLast + (base >> kBlockShift & kLast);
+}
+
+// Is the earlier object ordered before the whole warp, by what is remembered? `key`: of an access
+// whose bytes belong to one lane each, or 0. In shared memory the object is of the same CTA.
+template <Space kSpace>
+[[gnu::always_inline]] inline bool is_known_ordered(const Warp& warp, uint64_t key, ObjectId id) {
+  const ObjectKey& earlier = warp.recall.objects->key(id);
+  if (earlier.key == key) return true;
+  const uint64_t cta = earlier.key >> kKeyCtaShift;
+  if (kSpace == Space::kShared || cta == warp.key >> kKeyCtaShift)
+    return (earlier.ordered & warp.bit) != 0;
+  return cta < warp.recall.ordered_below;
+}
+
+// Reads whole blocks as before; false: the engine has to look.
+template <Space kSpace, int kShift>
+[[gnu::always_inline]] inline bool recall_read(Warp& warp, Block* block, uint64_t base) {
+  constexpr int kBlocks = (32 << kShift) >> kBlockShift;
+  const Recall::Step& row = warp.recall.reads[row_slot<kShift>(base)];
+  if (row.count != warp.count) return false;
+  const uint64_t key = warp.key | affine_code(base, kShift);
+  for (int i = 0; i < kBlocks; ++i) {
+    const Block& found = block[i];
+    if (found.detail != 0) return false;
+    if (found.reader == row.left && found.reader_cells == kAllCells) continue;
+    if (found.reader != row.found || found.reader_cells != row.found_cells) return false;
+    if (!is_known_ordered<kSpace>(warp, key, found.write)) return false;
+  }
+  for (int i = 0; i < kBlocks; ++i) {
+    block[i].reader = row.left;
+    block[i].reader_cells = kAllCells;
+  }
+  return true;
+}
+
+// The same of writes. All that is found must be ordered before the warp.
+template <Space kSpace, int kShift>
+[[gnu::always_inline]] inline bool recall_write(Warp& warp, Block* block, uint64_t base) {
+  constexpr int kBlocks = (32 << kShift) >> kBlockShift;
+  const Recall::Step& row = warp.recall.writes[row_slot<kShift>(base)];
+  if (row.count != warp.count) return false;
+  const uint64_t key = warp.key | affine_code(base, kShift);
+  for (int i = 0; i < kBlocks; ++i) {
+    const Block& found = block[i];
+    if (found.detail != 0) return false;
+    if (found.write != kUnwritten && !is_known_ordered<kSpace>(warp, key, found.write))
+      return false;
+    if (!is_known_ordered<kSpace>(warp, key, found.reader)) return false;
+  }
+  for (int i = 0; i < kBlocks; ++i) block[i] = {row.left, 0, 0, 0};
+  return true;
+}
+
+// All lanes read one place of at least a cell. `found` is the last write that was found ordered.
+template <Space kSpace>
+[[gnu::always_inline]] inline bool recall_uniform(Warp& warp, Block& block, uint64_t address,
+                                                  uint32_t bytes) {
+  Recall::Step& last = warp.recall.uniform;
+  if (last.count != warp.count) return false;
+  const CellMask cells = ((1u << (bytes >> kCoarse)) - 1) << (address >> kCoarse & 31);
+  if (block.reader == last.left && (cells & ~block.reader_cells) == 0) return true;
+  if (block.detail != 0 || (block.reader != last.left && block.reader != 0)) return false;
+  if (block.write != last.found) {
+    if (!is_known_ordered<kSpace>(warp, 0, block.write)) return false;
+    last.found = block.write;
+  }
+  block.reader = last.left;
+  block.reader_cells |= cells;
+  return true;
+}
+
+// In shared memory, for handlers: all lanes are on, `base` and `address` are offsets that lie
+// there.
+[[gnu::always_inline]] inline void count_access(Warp& warp) {
+  warp.touch(kAllLanes);
+  ++*warp.recall.accesses;
+}
+template <bool kWrites, int kShift>
+[[gnu::always_inline]] inline bool recall_shared_row(Warp& warp, uint64_t base) {
+  static_assert(kShift >= kCoarse && kShift <= 4);
+  if (base % (1u << kBlockShift) != 0) return false;
+  Block* block = warp.recall.shared + (base >> kBlockShift);
+  const bool done = kWrites ? recall_write<Space::kShared, kShift>(warp, block, base)
+                            : recall_read<Space::kShared, kShift>(warp, block, base);
+  if (done) count_access(warp);
+  return done;
+}
+[[gnu::always_inline]] inline bool recall_shared_uniform(Warp& warp, uint64_t address,
+                                                         uint32_t bytes) {
+  if (bytes < 4) return false;
+  Block& block = warp.recall.shared[address >> kBlockShift];
+  if (!recall_uniform<Space::kShared>(warp, block, address, bytes)) return false;
+  count_access(warp);
+  return true;
+}
+
+}  // namespace lw::order
