@@ -77,7 +77,6 @@ AsyncId Engine::cp_async_arrive(Warp& warp, OpId op, LaneMask lanes, Mbarrier ob
   if (state == nullptr) return id;
   use_object(*core_, *state, warp, op, lanes);
   check_forced(*core_, *state, warp, op, lanes);
-  warp.since_control |= lanes;
   WarpAsync& async = core_->async_of(warp);
   Pending& pending = core_->pending[id.value];
   pending.signal = object;

@@ -225,6 +225,25 @@ TEST_F(Program, AnArrivalAfterTheEndOfItsObjectMakesNoNewOne) {
   EXPECT_EQ(engine.finish().errors[0].rule, RuleId::kE1);
 }
 
+// A wait is a use of the object that the end of its life must follow, also inside one warp.
+TEST_F(Program, AMeetingOfSomeLanesSaysNothingOfTheWaitsOfOthers) {
+  engine.mbarrier_init(warp(0), kSync, 1, kObject);
+  engine.warp_sync(warp(0), kSync, kAllLanes);
+  engine.mbarrier_wait(warp(0), kSync, kAllLanes, kObject, Strength::kAcquire, Scope::kCta);
+  engine.warp_sync(warp(0), kSync, 0xffff);
+  engine.mbarrier_inval(warp(0), kSync, 1, kObject);
+  expect_race(RuleId::kMB4);
+}
+
+TEST_F(Program, AMeetingOfAllWaitersLetsOneEndTheObject) {
+  engine.mbarrier_init(warp(0), kSync, 1, kObject);
+  engine.warp_sync(warp(0), kSync, kAllLanes);
+  engine.mbarrier_wait(warp(0), kSync, kAllLanes, kObject, Strength::kAcquire, Scope::kCta);
+  engine.warp_sync(warp(0), kSync, kAllLanes);
+  engine.mbarrier_inval(warp(0), kSync, 1, kObject);
+  EXPECT_TRUE(races().empty());
+}
+
 class Watched : public Program {
  protected:
   Watched() : Program(watching()) {}

@@ -170,6 +170,7 @@ MbarrierState* find_object(Core& core, const Warp& warp, OpId op, LaneMask lanes
 }
 
 void use_object(Core& core, MbarrierState& state, Warp& warp, OpId op, LaneMask lanes) {
+  warp.touch(lanes);
   remember_use(state, {warp.index, lanes, warp.count, op});
   if ((state.init_known & warp.bit) != 0) return;
   if (knows_event(warp, warp.live, state.init, View::kCausality)) {
@@ -228,7 +229,6 @@ void Engine::mbarrier_arrive(Warp& warp, OpId op, LaneMask lanes, Mbarrier objec
   if (state == nullptr) return;
   use_object(*core_, *state, warp, op, lanes);
   check_forced(*core_, *state, warp, op, lanes);
-  warp.since_control |= lanes;
   core_->log_sync(warp, SyncStep::Kind::kMbarrierArrive, op, lanes, object.offset,
                   state->phase + 1);
   core_->findings.saw_arrival(releases(strength));
@@ -245,7 +245,6 @@ void Engine::mbarrier_expect(Warp& warp, OpId op, LaneMask lanes, Mbarrier objec
   if (state == nullptr) return;
   use_object(*core_, *state, warp, op, lanes);
   check_forced(*core_, *state, warp, op, lanes);
-  warp.since_control |= lanes;
   state->expected.push_back({warp.index, lanes, warp.count, op});
 }
 
@@ -254,7 +253,6 @@ void Engine::mbarrier_complete_tx(Warp& warp, OpId op, LaneMask lanes, Mbarrier 
   if (state == nullptr) return;
   use_object(*core_, *state, warp, op, lanes);
   check_forced(*core_, *state, warp, op, lanes);
-  warp.since_control |= lanes;
   state->phase_had_bytes = state->ever_had_bytes = true;
   state->last_copy = {warp.index, lanes, warp.count, op};
   state->issues.push_back(publish(warp, lanes, view_bit(View::kControl)));
@@ -290,7 +288,6 @@ void Engine::mbarrier_wait(Warp& warp, OpId op, LaneMask lanes, Mbarrier object,
   use_object(*core_, *state, warp, op, lanes);
   check_early_wait(*core_, *state, warp, op, lanes, true);
   state->waited.push_back({{warp.index, lanes, warp.count, op}, core_->accesses() + 1});
-  warp.since_control |= lanes;
   core_->log_sync(warp, SyncStep::Kind::kMbarrierWait, op, lanes, object.offset, state->phase);
   if (state->phase == 0) return;  // "the phase before phase 0" brings nothing (MB-21)
   learn(warp, lanes, state->done, acquires(strength) ? kAllViews : kExecutionAndControl);

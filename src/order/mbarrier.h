@@ -14,7 +14,8 @@ inline constexpr uint32_t kMbarrierBytes = 8;
 // The live object, or null after reporting that there is none (E-1).
 MbarrierState* find_object(Core& core, const Warp& warp, OpId op, LaneMask lanes, Mbarrier object);
 
-// The lanes use the object now: the init must be known to them (MB-1).
+// The lanes use the object now: the init must be known to them (MB-1). A use counts as an access,
+// since the end of the object's life must know it as one (MB-4).
 void use_object(Core& core, MbarrierState& state, Warp& warp, OpId op, LaneMask lanes);
 
 // D-2: what the lanes bring must not be able to land in the phase before.

@@ -124,7 +124,6 @@ AsyncId Engine::tensor_commit(Warp& warp, OpId op, LaneId lane, Mbarrier object)
   if (state == nullptr) return id;
   use_object(*core_, *state, warp, op, bit);
   check_forced(*core_, *state, warp, op, bit);
-  warp.since_control |= bit;
   core_->log_sync(warp, SyncStep::Kind::kMbarrierArrive, op, bit, object.offset, state->phase + 1);
   WarpTensor& tensor = *warp.tensor;
   Pending& pending = core_->pending[id.value];
