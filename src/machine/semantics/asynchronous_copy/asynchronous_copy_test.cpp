@@ -157,6 +157,30 @@ TEST(AsynchronousCopy, BulkStoreAndReduction) {
   });
 }
 
+// Bit i of the mask: byte i of every 16.
+TEST(AsynchronousCopy, BulkStoreOfMaskedBytes) {
+  TestKernel test(R"(.visible .entry k(.param .u64 out) {
+  .reg .b16 %m;
+  .reg .b64 %p;
+  .shared .align 16 .b32 tile[8];
+  ld.param.u64 %p, [out];
+  st.shared.v4.u32 [tile], {0x03020100, 0x07060504, 0x0b0a0908, 0x0f0e0d0c};
+  st.shared.v4.u32 [tile+16], {0x13121110, 0x17161514, 0x1b1a1918, 0x1f1e1d1c};
+  fence.proxy.async.shared::cta;
+  mov.b16 %m, 0x8c21;
+  cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%p], [tile], 32, %m;
+  cp.async.bulk.commit_group;
+  cp.async.bulk.wait_group 0;
+  ret;
+})",
+                  {}, "sm_100a");
+  test.buffer(8, std::vector<uint32_t>(8, 0xffffffffu));
+  test.launch(1, 1);
+  EXPECT_EQ(test.words(0),
+            (std::vector<uint32_t>{0xffffff00u, 0xffff05ffu, 0x0b0affffu, 0x0fffffffu, 0xffffff10u,
+                                   0xffff15ffu, 0x1b1affffu, 0x1fffffffu}));
+}
+
 // A kernel whose first parameter is a tensor map of 16-bit elements.
 std::string tile_kernel(const std::string& body) {
   return R"(.visible .entry k(.param .align 64 .b8 map[128], .param .u64 out) {

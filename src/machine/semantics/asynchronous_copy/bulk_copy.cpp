@@ -17,13 +17,15 @@ namespace {
 using ptx::Mod;
 using ptx::Type;
 
-// Op: a size, b mask of CTAs; more: the shared address, the global one, the mbarrier's. Bits of
-// `detail`: of the addresses at these shifts. `immediate`: the reduction and its type.
+// Op: a size, b mask of CTAs or of bytes; more: the shared address, the global one, the mbarrier's.
+// Bits of `detail`: of the addresses at these shifts. `immediate`: the reduction and its type.
 constexpr uint32_t kSharedAt = 0, kGlobalAt = 2, kSignalAt = 4;
 constexpr int kSharedBits = 0, kGlobalBits = 2, kSignalBits = 4;
 constexpr uint16_t kMulticast = 1 << 6;
 constexpr uint16_t kReduces = 1 << 7;
+constexpr uint16_t kMasked = 1 << 8;
 constexpr uint32_t kChunk = 16;
+constexpr uint16_t kAllBytes = 0xffff;
 
 class BulkLoad final : public SignalledLoad {
  public:
@@ -41,25 +43,34 @@ class BulkLoad final : public SignalledLoad {
 
 class BulkStore final : public GroupedStore {
  public:
-  BulkStore(const Op& op, Warp& warp, uint32_t from, std::span<std::byte> to)
-      : GroupedStore(op, warp), from_(from), to_(to) {}
+  // Of every 16 bytes those go whose bit in `mask` is set.
+  BulkStore(const Op& op, Warp& warp, uint32_t from, std::span<std::byte> to, uint16_t mask)
+      : GroupedStore(op, warp), from_(from), to_(to), mask_(mask) {}
 
  private:
   void read_shared() override {
     data_.assign(warp_.shared + from_, warp_.shared + from_ + to_.size());
   }
   void write_global() override {
-    if (!(op_.detail & kReduces)) {
-      std::memcpy(to_.data(), data_.data(), data_.size());
-      return;
-    }
+    if (!(op_.detail & kReduces)) return copy();
     reduce_elements(to_.data(), data_.data(), static_cast<uint32_t>(data_.size()),
                     static_cast<ReduceOp>(op_.immediate >> 8),
                     static_cast<ReduceType>(op_.immediate & 0xff));
   }
 
+  void copy() {
+    if (mask_ == kAllBytes) {
+      std::memcpy(to_.data(), data_.data(), data_.size());
+      return;
+    }
+    for (size_t i = 0; i < data_.size(); ++i) {
+      if ((mask_ >> (i % kChunk) & 1) != 0) to_[i] = data_[i];
+    }
+  }
+
   uint32_t from_;
   std::span<std::byte> to_;
+  uint16_t mask_;
   std::vector<std::byte> data_;
 };
 
@@ -103,19 +114,35 @@ void load_lane(const Op& op, Warp& warp, int lane) {
                                         std::span<const std::byte>(site->data, site->size)));
 }
 
+// The bytes from `base` on that the mask lets through, in stretches.
+std::vector<order::Range> stretches(uint64_t base, uint32_t size, uint16_t mask) {
+  if (mask == kAllBytes) return {{base, size}};
+  std::vector<order::Range> ranges;
+  for (uint32_t i = 0; i < size; ++i) {
+    if ((mask >> (i % kChunk) & 1) == 0) continue;
+    if (ranges.empty() || ranges.back().base + ranges.back().bytes != base + i)
+      ranges.push_back({base + i, 0});
+    ++ranges.back().bytes;
+  }
+  return ranges;
+}
+
 void store_lane(const Op& op, Warp& warp, int lane) {
   const auto site = site_of(op, warp, lane);
   if (!site) return;
+  const uint16_t mask =
+      op.detail & kMasked ? static_cast<uint16_t>(warp.lanes<uint32_t>(op.b)[lane]) : kAllBytes;
   const bool reduces = op.detail & kReduces;
   const uint32_t element =
       reduces ? reduce_element_bytes(static_cast<ReduceType>(op.immediate & 0xff)) : kChunk;
-  const order::Range from{site->offset, site->size}, to{site->address, site->size};
+  const auto from = stretches(site->offset, site->size, mask);
+  const auto to = stretches(site->address, site->size, mask);
   const order::AsyncAccess accesses[] = {
-      shared_access(*warp.cta, order::Kind::kRead, {&from, 1}),
-      global_access(reduces ? order::Kind::kAtomic : order::Kind::kWrite, {&to, 1}, element)};
+      shared_access(*warp.cta, order::Kind::kRead, from),
+      global_access(reduces ? order::Kind::kAtomic : order::Kind::kWrite, to, element)};
   start_store(
       op, warp, lane, accesses,
-      std::make_unique<BulkStore>(op, warp, site->offset, std::span(site->data, site->size)));
+      std::make_unique<BulkStore>(op, warp, site->offset, std::span(site->data, site->size), mask));
 }
 
 template <void (*one)(const Op&, Warp&, int)>
@@ -185,8 +212,12 @@ void bind_cp_async_bulk_g2s(Decoder& decoder) {
 }
 
 void bind_cp_async_bulk_s2g(Decoder& decoder) {
-  if (decoder.has(Mod::cp_mask)) return decoder.not_modelled("a copy with a byte mask");
-  bind(decoder, plain_handlers<run_lanes<store_lane>>, 1, 0);
+  const bool masked = decoder.has(Mod::cp_mask);
+  Slot mask;
+  if (masked) mask = decoder.source(decoder.operands().back(), Type::u16);
+  Op& op = bind(decoder, plain_handlers<run_lanes<store_lane>>, 1, 0);
+  op.b = mask;
+  if (masked) op.detail |= kMasked;
 }
 
 void bind_cp_reduce_async_bulk_s2g(Decoder& decoder) {
