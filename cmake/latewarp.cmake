@@ -52,6 +52,18 @@ function(latewarp_library name)
   endif()
 endfunction()
 
+# latewarp_embed(casefile second_owner.ptx): src/casefile/second_owner.cpp.in, with the text of the file
+# for @text@, becomes a part of lw_casefile.
+function(latewarp_embed name file)
+  set(folder ${CMAKE_SOURCE_DIR}/src/${name})
+  cmake_path(REMOVE_EXTENSION file OUTPUT_VARIABLE stem)
+  set(result ${CMAKE_BINARY_DIR}/embedded/${stem}.cpp)
+  file(READ ${folder}/${file} text)
+  configure_file(${folder}/${stem}.cpp.in ${result} @ONLY)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/${file})
+  target_sources(lw_${name} PRIVATE ${result})
+endfunction()
+
 function(latewarp_simd library files uses)
   foreach(level v2 v3 v4)
     if(NOT files)

@@ -43,8 +43,7 @@ using namespace mqa_logits;
 namespace tcgen05 = ptx::tcgen05;
 
 constexpr int kMathThreads = math_threads(kVariant);
-constexpr int kThreads = threads(kVariant);
-constexpr int kProducerRegisters = 24;
+constexpr int kLaunchRegisters = launch_registers(kVariant);
 constexpr int kTensorBarrier = 1;  // math and mma warps: the address of tensor memory
 constexpr int kDrainBarrier = 2;   // math warps
 
@@ -117,7 +116,7 @@ __device__ __forceinline__ void add_heads(float2 (&sums)[2], const float (&score
 }
 
 // Shapes and meaning of the arguments: mqa_logits.h.
-extern "C" __global__ void __launch_bounds__(kThreads, 1) paged_mqa_logits(
+extern "C" __global__ void __maxnreg__(kLaunchRegisters) paged_mqa_logits(
     const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap weights_map,
     const __grid_constant__ CUtensorMap keys_map, const __grid_constant__ CUtensorMap scales_map,
     const int2* schedule, const int* contexts, const int* block_table, float* logits, int heads,

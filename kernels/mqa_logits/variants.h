@@ -49,7 +49,7 @@ constexpr Variant low_latency = with(base, &Variant::early_keys);
 constexpr Variant rowsplit2{
     .math_groups = 2, .key_streams = 1, .mma_warps = 1, .math_registers = 240};
 constexpr Variant rowsplit3{
-    .math_groups = 3, .key_streams = 1, .mma_warps = 1, .math_registers = 160};
+    .math_groups = 3, .key_streams = 1, .mma_warps = 1, .math_registers = 152};
 constexpr Variant low_latency_split_n{
     .math_groups = 2, .key_streams = 1, .mma_warps = 2, .math_registers = 240, .early_keys = true};
 
@@ -73,8 +73,15 @@ constexpr int threads(const Variant& variant) {
   return math_threads(variant) + 32 * kProducerWarps;
 }
 
-// Of a thread, when one CTA has the SM for itself.
-constexpr int launch_registers(const Variant& variant) { return 65536 / threads(variant) / 8 * 8; }
+constexpr int kProducerRegisters = 24;  // of a thread, after they have given up the rest
+
+// Of a thread at launch: what makes up for those of both kinds later. It leaves the SM room for a
+// warp of another kernel.
+constexpr int launch_registers(const Variant& variant) {
+  const int later =
+      math_threads(variant) * variant.math_registers + 32 * kProducerWarps * kProducerRegisters;
+  return (later / threads(variant) + 7) / 8 * 8;
+}
 
 // Groups (or mma warps) that divide the rows of a request: each needs one at least.
 constexpr int row_shares(const Variant& variant) {

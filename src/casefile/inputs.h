@@ -31,13 +31,18 @@ struct SetUp {
   std::vector<machine::ModuleId> modules;  // as Case::modules
   std::vector<machine::BufferId> buffers;  // as Case::buffers
   std::vector<std::string> assumptions;    // what was supplied because nobody said it
+  std::optional<base::GridId> antagonist;  // the launch of ours, behind those of the case
 };
+
+// Who runs beside the case's kernels (antagonist.h).
+enum class Antagonist : uint8_t { none, tmem };
 
 // Byte that fills buffers which nobody wrote; a second run with another one shows who reads them.
 inline constexpr uint8_t kUnwrittenFill = 0;
 
 std::optional<SetUp> set_up(const Inputs& inputs, const machine::Options& options,
-                            diagnose::Emitter& emitter, uint8_t unwritten_fill = kUnwrittenFill);
+                            diagnose::Emitter& emitter, uint8_t unwritten_fill = kUnwrittenFill,
+                            Antagonist antagonist = Antagonist::none);
 
 // The bytes of a buffer of the case as the machine holds them now.
 std::vector<uint8_t> buffer_bytes(const SetUp& run, size_t buffer);

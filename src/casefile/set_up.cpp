@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "casefile/antagonist.h"
 #include "casefile/inputs.h"
 #include "casefile/tensor_map_fields.h"
 #include "casefile/validate.h"
@@ -198,8 +199,10 @@ class Builder {
 }  // namespace
 
 std::optional<SetUp> set_up(const Inputs& inputs, const machine::Options& options, Emitter& emitter,
-                            uint8_t unwritten_fill) {
-  return Builder(inputs, options, unwritten_fill, emitter).build();
+                            uint8_t unwritten_fill, Antagonist antagonist) {
+  std::optional<SetUp> ready = Builder(inputs, options, unwritten_fill, emitter).build();
+  if (ready && antagonist == Antagonist::tmem) add_second_owner(*ready);
+  return ready;
 }
 
 std::vector<uint8_t> buffer_bytes(const SetUp& run, size_t buffer) {

@@ -24,16 +24,16 @@ int check_one(const Options& options, const std::string& input) {
   if (!inputs) return refused();
 
   // program/: modules to programs; machine/: memory and launches
-  auto set_up = casefile::set_up(*inputs, machine_options(options), emitter);
-  if (!set_up) return refused();
+  auto ready = set_up(options, *inputs, emitter);
+  if (!ready) return refused();
 
   // schedule/: who runs when
-  auto plan = make_plan(options, inputs->parts, *set_up->machine, emitter);
+  auto plan = make_plan(options, inputs->parts, *ready->machine, emitter);
   if (!plan) return refused();
   plan->order.emplace().strict = options.strict;
 
   // machine/ runs, order/ listens
-  prove::Run plain = prove::run_case(*inputs, std::move(*set_up), *plan);
+  prove::Run plain = prove::run_case(*inputs, std::move(*ready), *plan);
 
   // prove/: races to findings, findings to witnesses, all to a verdict
   const prove::Answer answer =

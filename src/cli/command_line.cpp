@@ -56,6 +56,7 @@ std::string repeated_flags(const Options& options) {
   for (const std::string& output : launch.outputs) add("--out", output);
   if (options.strict) text += " --strict";
   if (options.schedule != "steady") add("--schedule", options.schedule);
+  if (options.antagonist == casefile::Antagonist::tmem) add("--antagonist", "tmem");
   return text;
 }
 
@@ -100,6 +101,16 @@ void add_run_flags(CLI::App& command, Options& options) {
       ->type_name("HOLD")
       ->expected(1)
       ->take_all();
+  command
+      .add_option_function<std::string>(
+          "--antagonist",
+          [&options](const std::string&) { options.antagonist = casefile::Antagonist::tmem; })
+      ->check(CLI::IsMember({"tmem"}))
+      ->type_name("tmem")
+      ->description(
+          "a kernel of ours on another stream, run when nothing else can: it takes, marks and "
+          "frees "
+          "the SM's tensor memory");
   command.add_option("--time-limit", options.time_limit_s, "for a run")->type_name("SECONDS");
   command
       .add_option_function<std::string>(

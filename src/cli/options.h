@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "casefile/flags.h"
+#include "casefile/inputs.h"
 
 namespace lw::cli {
 
@@ -21,7 +22,8 @@ struct Options {
   bool quiet = false;
   std::string schedule = "steady";  // steady, late:WHO, random:SEED
   std::vector<std::string> replay;  // holds
-  double time_limit_s = 0;          // of one run; 0: none
+  casefile::Antagonist antagonist = casefile::Antagonist::none;
+  double time_limit_s = 0;  // of one run; 0: none
   uint64_t memory_limit_bytes = uint64_t{16} << 30;
   uint64_t step_limit = 4'000'000'000;  // instructions of warps in one run; 0: none
   std::string repeat;  // the command line that repeats this one, without the inputs' own

@@ -89,12 +89,12 @@ int run_one(const Options& options, const std::string& input) {
   if (!references) return refused();
   auto inputs = casefile::load_inputs(std::move(*parts), options.memory_limit_bytes, emitter);
   if (!inputs) return refused();
-  auto set_up = casefile::set_up(*inputs, machine_options(options), emitter);
-  if (!set_up) return refused();
-  const auto plan = make_plan(options, inputs->parts, *set_up->machine, emitter);
+  auto ready = set_up(options, *inputs, emitter);
+  if (!ready) return refused();
+  const auto plan = make_plan(options, inputs->parts, *ready->machine, emitter);
   if (!plan) return refused();
 
-  const prove::Run done = prove::run_case(*inputs, std::move(*set_up), *plan);
+  const prove::Run done = prove::run_case(*inputs, std::move(*ready), *plan);
   fmt::print("{}", done.result.printed);
   if (const auto code = print_trouble(*inputs, done)) return *code;
   return print_outputs(inputs->parts, done, *references) ? kExitClean : kExitFound;

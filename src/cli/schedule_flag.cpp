@@ -19,12 +19,10 @@ bool parse(std::string_view text, Number& out) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-schedule::WarpName warp_name(uint32_t warp) {
-  return {true, base::CtaId(0), base::WarpId(static_cast<uint16_t>(warp))};
-}
+schedule::WarpNames warp_of_every_cta(uint32_t warp) { return {0, UINT32_MAX, 1u << warp}; }
 
 bool add_role(const std::string& name, const casefile::Case& parts,
-              std::vector<schedule::WarpName>& late) {
+              std::vector<schedule::WarpNames>& late) {
   bool found = false;
   for (const casefile::Launch& launch : parts.launches) {
     for (const casefile::Role& role : launch.roles) {
@@ -32,7 +30,7 @@ bool add_role(const std::string& name, const casefile::Case& parts,
       found = true;
       for (auto [first, last] : role.warps) {
         for (uint32_t warp = first; warp <= last && warp < 32; ++warp)
-          late.push_back(warp_name(warp));
+          late.push_back(warp_of_every_cta(warp));
       }
     }
   }
@@ -41,7 +39,7 @@ bool add_role(const std::string& name, const casefile::Case& parts,
 
 // One entry of WHO.
 bool add_late(const std::string& text, const casefile::Case& parts,
-              std::vector<schedule::WarpName>& late) {
+              std::vector<schedule::WarpNames>& late) {
   uint32_t cta = 0;
   uint32_t warp = 0;
   const size_t dot = text.find('.');
@@ -50,18 +48,18 @@ bool add_late(const std::string& text, const casefile::Case& parts,
         !parse(std::string_view(text).substr(dot + 1), warp) || warp > 31) {
       return false;
     }
-    late.push_back({false, base::CtaId(cta), base::WarpId(static_cast<uint16_t>(warp))});
+    late.push_back({cta, cta, 1u << warp});
     return true;
   }
   if (parse(text, warp) && warp < 32) {
-    late.push_back(warp_name(warp));
+    late.push_back(warp_of_every_cta(warp));
     return true;
   }
   return add_role(text, parts, late);
 }
 
 bool add_all_late(const std::string& list, const casefile::Case& parts,
-                  std::vector<schedule::WarpName>& late) {
+                  std::vector<schedule::WarpNames>& late) {
   std::istringstream entries(list);
   for (std::string entry; std::getline(entries, entry, ',');) {
     if (!add_late(entry, parts, late)) return false;

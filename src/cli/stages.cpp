@@ -32,11 +32,18 @@ machine::Options machine_options(const Options& options) {
   return machine;
 }
 
+std::optional<casefile::SetUp> set_up(const Options& options, const casefile::Inputs& inputs,
+                                      diagnose::Emitter& emitter) {
+  return casefile::set_up(inputs, machine_options(options), emitter, casefile::kUnwrittenFill,
+                          options.antagonist);
+}
+
 std::optional<prove::RunPlan> make_plan(const Options& options, const casefile::Case& parts,
                                         const machine::Machine& machine,
                                         diagnose::Emitter& emitter) {
   prove::RunPlan plan;
   plan.machine = machine_options(options);
+  plan.antagonist = options.antagonist;
   std::optional<ScheduleFlag> schedule =
       parse_schedule(options.schedule, parts, machine.places(), emitter);
   if (schedule) {

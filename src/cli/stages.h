@@ -23,6 +23,10 @@ std::optional<prove::RunPlan> make_plan(const Options& options, const casefile::
 
 machine::Options machine_options(const Options& options);
 
+// A machine that is ready to run.
+std::optional<casefile::SetUp> set_up(const Options& options, const casefile::Inputs& inputs,
+                                      diagnose::Emitter& emitter);
+
 report::Style make_style(const Options& options, const std::string& input);
 
 // Prints what is wrong with the input and returns the exit code for that.

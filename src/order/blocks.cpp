@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "order/check.h"
+#include "order/tensor.h"
 
 namespace lw::order {
 namespace {
@@ -329,6 +330,41 @@ void drop_followed(const Doing& doing, const Cells& cells, const std::vector<Tou
   }
 }
 
+// A dealloc meets the loads first. A load that stands beside the writer of its cells follows it, so
+// where the load races, the writer's race is implied.
+Compared compare_dealloc(const Doing& doing, const std::vector<Touch>& readers,
+                         std::vector<Touch>& writers, const Cells& cells) {
+  CellMask raced = 0;
+  Doing implied = doing;
+  implied.implied = true;
+  for (const Touch& reader : readers) {
+    const CellMask mask =
+        check_pair(doing, reader.id, {cells.base, cells.shift, reader.cells & cells.mask});
+    raced |= mask;
+    for (Touch& writer : writers) {
+      if (writer.id < kFirstObject) continue;
+      if (!brings_writer(doing.core.objects[reader.id], doing.core.objects[writer.id])) continue;
+      check_pair(implied, writer.id, {cells.base, cells.shift, writer.cells & mask});
+      writer.cells &= ~mask;
+    }
+  }
+  Compared result = compare_writers(doing, writers, cells);
+  result.raced |= raced;
+  return result;
+}
+
+Compared compare_write(const Doing& doing, const std::vector<Touch>& readers,
+                       std::vector<Touch>& writers, const Cells& cells) {
+  if (doing.core.objects[doing.id].agent == Agent::kTensorFree)
+    return compare_dealloc(doing, readers, writers, cells);
+  Compared result = compare_writers(doing, writers, cells);
+  const CellMask open = cells.mask & ~result.closed;
+  for (const Touch& touch : readers) {
+    result.raced |= check_pair(doing, touch.id, {cells.base, cells.shift, touch.cells & open});
+  }
+  return result;
+}
+
 }  // namespace
 
 void write_block(const Doing& doing, Block& block, const Cells& cells) {
@@ -340,12 +376,11 @@ void write_block(const Doing& doing, Block& block, const Cells& cells) {
   shadow.writers(block, cells.mask, writers);
   shadow.readers(block, readers);
   drop_followed(doing, cells, readers, writers);
-  Compared compared = compare_writers(doing, writers, cells);
+  const Compared compared = compare_write(doing, readers, writers, cells);
   const CellMask open = cells.mask & ~compared.closed;
-  for (const Touch& touch : readers) {
-    compared.raced |= check_pair(doing, touch.id, {cells.base, cells.shift, touch.cells & open});
-  }
-  close_raced(doing, block, compared.raced, readers);
+  // Of freed cells it stays known who wrote them, for loads that come too late.
+  if (doing.core.objects[doing.id].agent != Agent::kTensorFree)
+    close_raced(doing, block, compared.raced, readers);
   const CellMask written = open & ~compared.raced;
   if (written == 0) return;
   retire(doing, block, written, writers, readers);

@@ -54,6 +54,7 @@ void report(const Doing& doing, ObjectId id, const Cells& cells, const Stretch& 
   race.later = party_of(doing.core.objects[doing.id], stretch.later);
   race.address = cells.address(stretch.begin);
   race.bytes = static_cast<uint32_t>(stretch.end - stretch.begin) << cells.shift;
+  race.implied = doing.implied;
   if (doing.core.values != nullptr) race.later.execution = doing.core.values->execution();
   if (doing.core.story)
     doing.core.story->tell(doing, id, race, doing.core.findings.facts().stories);

@@ -31,6 +31,7 @@ struct Doing {
   LaneMask lanes = kAllLanes;
   const EachShape* rows = nullptr;  // ldmatrix: who gave the address of a row (W-5)
   uint64_t serial = 0;              // number of the access, for counting
+  bool implied = false;             // what is found now is Race::implied
   // Objects known to be ordered before all lanes of this access, for ranges of many blocks.
   static constexpr int kMemo = 4;
   mutable std::array<ObjectId, kMemo> ordered{};

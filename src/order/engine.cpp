@@ -17,6 +17,7 @@ void Engine::fence_mbarrier_init(Warp& warp, LaneMask lanes) {
 const Facts& Engine::finish() {
   for (auto& [key, word] : core_->words) settle_polls(*core_, word, key);
   core_->findings.settle();
+  if (core_->story) core_->story->finish(core_->findings.facts().stories);
   return core_->findings.facts();
 }
 

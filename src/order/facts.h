@@ -78,6 +78,9 @@ struct Race {
   uint64_t serial = 0;          // of the later access among all of the run
   bool after_unforced = false;  // a match that was not forced may have led here
   bool after_race = false;      // a value that raced may have led here (D-1)
+  // Of a write and the dealloc of its cells: loads of the same cells follow the write and lack the
+  // same edge to the dealloc; with that edge this race would be gone too. Of a group: all of it.
+  bool implied = false;
 };
 
 // Receives each racing stretch as it is found, ungrouped; for tests and for the replay.
@@ -112,6 +115,8 @@ struct Story {
   Race race;  // with both execution counts
   Common common;
   std::vector<SyncStep> released;  // what the earlier party released after its access
+  size_t released_from = 0;        // steps of its CTA before that
+  bool told = false;               // the earlier access was found on the log
   std::vector<SyncStep>
       acquired;               // what the later party acquired after `common`, before its access
   std::vector<Party> others;  // other accesses to the bytes that race with the later one too

@@ -13,6 +13,8 @@ class Findings {
   // A racing stretch of one access, the `serial`-th of the run, against one earlier one.
   void race(const Race& race, uint64_t serial);
   bool knows(const Race& race) const { return race_index_.contains(key_of(race)); }
+  // A load of cells of the CTA that races with their dealloc follows this write.
+  void brought(OpId write, OpId free, CtaId cta, uint64_t begin, uint64_t end);
   void unforced(const Unforced& fact);
   void error(const PlainError& fact);
   void unwritten(const Unwritten& fact);
@@ -38,6 +40,11 @@ class Findings {
     return {
         race.earlier.op.value, race.later.op.value, race.space, race.rule, race.tier, race.path};
   }
+  using UnreadKey = std::tuple<uint32_t, uint32_t, uint32_t>;
+  static UnreadKey unread_key(OpId write, OpId free, CtaId cta) {
+    return {write.value, free.value, cta.value};
+  }
+  bool is_implied(const RaceGroup& group) const;
   using PlaceKey = std::tuple<RuleId, uint32_t, uint32_t, uint32_t>;
 
   Facts facts_;
@@ -45,6 +52,8 @@ class Findings {
   bool relaxed_arrival_ = false;
   std::map<RaceKey, size_t> race_index_;
   std::vector<uint64_t> race_serial_;  // of each group: the last access that added to it
+  // Cells freed while nothing orders a write of them before that, and no load brings it.
+  std::map<UnreadKey, std::vector<Interval>> unread_;
   std::map<PlaceKey, size_t> unforced_index_;
   std::map<std::pair<RuleId, uint32_t>, size_t> error_index_;
   std::map<uint32_t, size_t> unwritten_index_;

@@ -30,6 +30,9 @@ class StoryLog {
   // instructions.
   void tell(const Doing& doing, ObjectId earlier, Race& race, std::vector<Story>& stories);
 
+  // The run is over: what the earlier parties released since their stories were told.
+  void finish(std::vector<Story>& stories) const;
+
   template <class Visit>
   void each_id(Visit visit) const {
     for (const Entry& entry : entries_) visit(entry.id);
@@ -57,6 +60,7 @@ class StoryLog {
   // be asked here: it decides which edge would help.
   void look_for_other_warp(const Doing& doing, const Entry& now, Story& story) const;
   void add_steps(size_t earlier_position, Story& story) const;
+  void add_released(Story& story) const;
 
   std::vector<Watch> watches_;
   std::deque<Entry> entries_;

@@ -75,11 +75,35 @@ void report_foreign(const Doing& doing, uint32_t column) {
                              Space::kTensor, TensorCell{0, column}.address(), 0});
 }
 
+// A load that races with the dealloc, and the writes that it follows.
+void bring_writers(const Doing& doing, const Object& free, Region& region, const Cells& raced) {
+  Core& core = doing.core;
+  std::vector<Touch>& writers = core.writers;
+  core.shadow.writers(*region.at(raced.base), raced.mask, writers);
+  for (const Touch& touch : writers) {
+    if (touch.id < kFirstObject) continue;
+    const Object& write = core.objects[touch.id];
+    if (write.cta != free.cta || !brings_writer(core.objects[doing.id], write)) continue;
+    if (!is_settled(doing, touch.id)) continue;
+    for (uint64_t rest = touch.cells & raced.mask; rest != 0;) {
+      const int first = __builtin_ctzll(rest);
+      const int end = first + __builtin_ctzll(~(rest >> first));
+      core.findings.brought(write.op, free.op, CtaId{free.cta}, raced.address(first),
+                            raced.address(end));
+      rest &= ~uint64_t{0} << end;
+    }
+  }
+}
+
 // The columns were the CTA's own and have been freed; whoever has them now is left alone.
-void touch_freed(const Doing& doing, ObjectId freed, const TensorBox& box) {
+void touch_freed(const Doing& doing, Region& region, ObjectId freed, const TensorBox& box) {
   if (is_settled(doing, freed)) return report_foreign(doing, box.column);
   each_range(box, [&](const Range& range) {
-    each_block(range, [&](const Cells& cells) { check_pair(doing, freed, cells); });
+    each_block(range, [&](const Cells& cells) {
+      const CellMask raced = check_pair(doing, freed, cells);
+      if (raced == 0) return;
+      bring_writers(doing, doing.core.objects[freed], region, {cells.base, cells.shift, raced});
+    });
   });
 }
 
@@ -112,7 +136,7 @@ void touch_boxes(const Doing& doing, std::span<const TensorBox> boxes, bool read
       if (home == nullptr) return report_foreign(doing, left.column);
       left.columns = std::min(end, home->column + home->columns) - left.column;
       if (home->freed != 0) {
-        touch_freed(doing, home->freed, left);
+        touch_freed(doing, region, home->freed, left);
       } else {
         each_range(left, [&](const Range& range) {
           if (reads) report_unwritten(doing, region, range);

@@ -72,6 +72,10 @@ constexpr bool is_tensor_access(Agent agent) {
 enum class Pipelined : uint8_t { kNo, kAcrossWarps, kYes };
 Pipelined pipelined(const Doing& doing, const Object& earlier);
 
+// Whoever comes after the load, which follows the write, comes after the write too. Not so a store
+// of its own warp: the load may follow that before it has ended (T5-9).
+bool brings_writer(const Object& load, const Object& write);
+
 // A pair of cells that nothing orders as it should.
 Verdict judge_tensor(const Doing& doing, const Object& earlier, Path path);
 

@@ -89,6 +89,12 @@ Pipelined pipelined(const Doing& doing, const Object& earlier) {
   return only_since_94 ? Pipelined::kNo : Pipelined::kAcrossWarps;
 }
 
+bool brings_writer(const Object& load, const Object& write) {
+  const bool own = write.cta == load.cta && write.warp == load.warp;
+  return load.agent == Agent::kTensorLoad && write.writes() &&
+         !(own && write.agent == Agent::kTensorStore);
+}
+
 Verdict judge_tensor(const Doing& doing, const Object& earlier, Path path) {
   if (pipelined(doing, earlier) == Pipelined::kAcrossWarps) return {Tier::kStrict, RuleId::kT5_23};
   if (path == Path::kNone) return {Tier::kRace, missing_rule(doing, earlier)};

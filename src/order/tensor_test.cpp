@@ -87,6 +87,49 @@ TEST_F(TensorProgram, DeallocRacesWithLoadsOfOtherWarps) {
   EXPECT_EQ(races()[0].bytes, 3u * 32 * 8 * 4);
 }
 
+// Loads that race with the dealloc bring the mma that they follow: one edge is missing, not two.
+TEST_F(TensorProgram, AnMmaThatLoadsFollowIsImplied) {
+  set_up();
+  mma(4, 32, 0);
+  complete_commit(4);
+  for (uint16_t w = 1; w < 4; ++w) {
+    wait(w);
+    load(w, 32, 16);
+  }
+  free(4);
+  wait(0);
+  load(0, 32, 16);  // the last quarter, too late
+  // The loads before the dealloc, the mma, and the load behind it.
+  ASSERT_EQ(races().size(), 3u);
+  for (const RaceGroup& group : races())
+    EXPECT_EQ(group.first.implied, group.first.earlier.op == kMma) << group.first.earlier.op.value;
+}
+
+TEST_F(TensorProgram, AnMmaThatNoLoadFollowsIsNotImplied) {
+  set_up();
+  mma(4);
+  complete_commit(4);
+  for (uint16_t w = 1; w < 4; ++w) {
+    wait(w);
+    load(w);
+  }
+  arrive(1);
+  mma(4);
+  free(0);
+  ASSERT_FALSE(races().empty());
+  for (const RaceGroup& group : races()) EXPECT_FALSE(group.first.implied);
+}
+
+// The load may follow its own warp's store unended: wait::ld does not wait for that.
+TEST_F(TensorProgram, AStoreIsNotImpliedByItsOwnWarpsLoad) {
+  set_up();
+  store(1);
+  load(1);
+  free(0);
+  ASSERT_EQ(races().size(), 2u);
+  for (const RaceGroup& group : races()) EXPECT_FALSE(group.first.implied);
+}
+
 TEST_F(TensorProgram, ABarrierAfterTheirWaitsOrdersTheDealloc) {
   set_up();
   mma(4);

@@ -3,6 +3,7 @@
 // missing on, errors, conditions that fail. report/ turns ids into names and lines.
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "casefile/compare.h"
@@ -35,9 +36,11 @@ enum class Hazard : uint8_t { read_after_write, write_after_read, write_after_wr
 
 // Two instructions that race, in the order in which one warp's own program has them.
 struct RacePair {
-  order::RaceGroup group;  // as the run had them
-  bool swapped = false;    // the run had the later one first
-  order::Common common;    // the last synchronisation that both follow
+  order::RaceGroup group;                 // as the run had them
+  bool swapped = false;                   // the run had the later one first
+  order::Common common;                   // the last synchronisation that both follow
+  std::vector<order::SyncStep> released;  // by what came first in the run, after its access
+  std::vector<order::SyncStep> acquired;  // by the other, after `common`
 
   const order::Party& first() const { return swapped ? group.first.later : group.first.earlier; }
   const order::Party& second() const { return swapped ? group.first.earlier : group.first.later; }
@@ -52,6 +55,9 @@ struct ChangedOutput {
 // A schedule that shows a race.
 struct Witness {
   schedule::Hold hold;
+  casefile::Antagonist antagonist = casefile::Antagonist::none;  // beside the case in that run
+  std::string replay;                                            // `hold` as --replay takes it
+  std::string replay_by_source;
   schedule::HoldFate fate = schedule::HoldFate::not_reached;
   std::vector<ChangedOutput> changed;
   std::optional<machine::Fault> fault;  // the held run ends with an error that the other lacks
@@ -73,6 +79,7 @@ enum class Unshown : uint8_t {
   proxy,         // the order is right; the machine has no proxies that could miss a write
   visibility,    // the order is right; the machine's memory is sequentially consistent
   same_outputs,  // turned around it leaves the outputs as they are
+  alone,         // nobody can own the columns while the late load's CTA is there
 };
 
 struct RaceFinding {

@@ -85,6 +85,7 @@ void absorb(RaceGroup& into, const RaceGroup& from) {
   into.later_warps.insert(later.begin(), later.end());
   into.first.after_unforced &= from.first.after_unforced;
   into.first.after_race &= from.first.after_race;
+  into.first.implied &= from.first.implied;
 }
 
 bool overlap(const RaceGroup& a, const RaceGroup& b) {
@@ -124,13 +125,15 @@ class Grouping {
   }
 
   std::vector<RaceFinding> findings() {
+    std::ranges::stable_partition(pairs_,
+                                  [](const RacePair& pair) { return !pair.group.first.implied; });
     for (RacePair& pair : pairs_) place(std::move(pair));
     return std::move(findings_);
   }
 
  private:
   RacePair tell(const RaceGroup& group) const {
-    RacePair pair{group, false, {}};
+    RacePair pair{group, false, {}, {}, {}};
     const order::Story* story = story_of(group, told_.facts);
     if (story != nullptr) pair.group.first = story->race;
     if (story != nullptr && story->other_warp && inside_warp(pair.group.first.rule)) {
@@ -140,9 +143,14 @@ class Grouping {
     pair.group.first.after_unforced = group.first.after_unforced;
     pair.group.first.after_race = group.first.after_race;
     pair.group.first.serial = group.first.serial;
+    pair.group.first.implied = group.first.implied;
     const order::Race& race = pair.group.first;
     pair.swapped = program_swaps(race.earlier, race.later, told_.diary) || wants_the_write(race);
-    if (story != nullptr) pair.common = story->common;
+    if (story != nullptr) {
+      pair.common = story->common;
+      pair.released = story->released;
+      pair.acquired = story->acquired;
+    }
     if (copy_ran_ahead(pair.group.first)) {
       pair.common = {};
       pair.swapped = true;
@@ -171,7 +179,7 @@ class Grouping {
     const Party& writer = pair.second().kind == order::Kind::kRead ? pair.first() : pair.second();
     if (fresh.object.kind == Object::Kind::dynamic_shared) fresh.object.writer = writer.op;
     for (RaceFinding& finding : findings_) {
-      if (!belongs(fresh, pair, finding)) continue;
+      if (!belongs(fresh, pair, finding) && !is_implied(fresh, pair, finding)) continue;
       finding.in_all_schedules |= fresh.in_all_schedules;
       finding.after_race |= fresh.after_race;
       finding.pairs.push_back(std::move(pair));
@@ -196,6 +204,18 @@ class Grouping {
            });
   }
 
+  // The edge that the finding lacks is all that this pair lacks.
+  static bool is_implied(const RaceFinding& fresh, const RacePair& pair,
+                         const RaceFinding& finding) {
+    const order::Race& race = pair.group.first;
+    return race.implied && fresh.tier == finding.tier && fresh.object == finding.object &&
+           std::ranges::any_of(finding.pairs, [&](const RacePair& other) {
+             const order::Race& load = other.group.first;
+             return load.earlier.agent == order::Agent::kTensorLoad &&
+                    load.later.op == race.later.op && overlap(other.group, pair.group);
+           });
+  }
+
   const Run& told_;
   machine::Machine& machine_;
   std::vector<RacePair> pairs_;
@@ -214,7 +234,9 @@ bool all_told(const Facts& facts, const Facts& told) {
   // Whether other warps join a race inside one shows at the end only.
   const auto is_told = [&](const RaceGroup& group) {
     const order::Story* story = story_of(group, told);
-    return story != nullptr && (story->other_warp || !inside_warp(group.first.rule));
+    // And whom else the late one tells after the access, once it is done.
+    const bool frees = group.first.later.agent == order::Agent::kTensorFree;
+    return story != nullptr && !frees && (story->other_warp || !inside_warp(group.first.rule));
   };
   const size_t watched = std::min(facts.races.size(), kMostWatches);
   return std::all_of(facts.races.begin(), facts.races.begin() + static_cast<ptrdiff_t>(watched),

@@ -5,16 +5,23 @@
 namespace lw::prove {
 namespace {
 
-std::unique_ptr<schedule::Chooser> make_chooser(const Schedule& schedule) {
-  if (schedule.kind == Schedule::Kind::random) return schedule::random_order(schedule.seed);
-  return schedule::steady(schedule.late);
+std::unique_ptr<schedule::Chooser> make_chooser(const Schedule& schedule,
+                                                const casefile::SetUp& set_up) {
+  std::vector<schedule::WarpNames> late = schedule.late;
+  if (set_up.antagonist) {
+    const machine::Launch& launch = *set_up.machine->launches()[set_up.antagonist->value];
+    late.push_back({launch.first_cta, launch.first_cta + launch.cta_count() - 1, ~0u});
+  }
+  if (schedule.kind == Schedule::Kind::random)
+    return schedule::random_order(schedule.seed, std::move(late));
+  return schedule::steady(std::move(late));
 }
 
-// The scheduler, and a diary of what passes.
+// The scheduler, and notes of what passes.
 class NotingPolicy final : public machine::Policy {
  public:
-  NotingPolicy(schedule::Scheduler& scheduler, Diary& diary, const RunPlan& plan)
-      : scheduler_(scheduler), diary_(diary), plan_(plan) {}
+  NotingPolicy(schedule::Scheduler& scheduler, Run& run, const RunPlan& plan)
+      : scheduler_(scheduler), run_(run), plan_(plan) {}
 
   machine::Choice next(machine::Machine& machine) override {
     if (machine.order()) end_if_enough(machine);
@@ -27,7 +34,10 @@ class NotingPolicy final : public machine::Policy {
   }
   void passed(machine::Warp& warp, base::OpId instruction, uint64_t n,
               base::LaneMask lanes) override {
-    diary_.note(warp.cta->id, warp.id, instruction, n);
+    if (plan_.journal)
+      run_.journal.push_back({warp.cta->id, warp.id, warp.cta->sm, instruction, n});
+    else
+      run_.diary.note(warp.cta->id, warp.id, instruction, n);
     scheduler_.passed(warp, instruction, n, lanes);
   }
   void performed(const machine::AsyncOperation& operation, machine::Milestone milestone) override {
@@ -48,7 +58,7 @@ class NotingPolicy final : public machine::Policy {
   }
 
   schedule::Scheduler& scheduler_;
-  Diary& diary_;
+  Run& run_;
   const RunPlan& plan_;
   size_t stories_ = 0;
 };
@@ -75,8 +85,8 @@ Run run_once(const casefile::Inputs& inputs, casefile::SetUp set_up, const RunPl
   std::optional<order::Engine> engine;
   if (plan.order) engine.emplace(*plan.order, &machine.order_values());
 
-  schedule::Scheduler scheduler(make_chooser(plan.schedule), plan.holds, plan.watched);
-  NotingPolicy policy(scheduler, run.diary, plan);
+  schedule::Scheduler scheduler(make_chooser(plan.schedule, run.set_up), plan.holds, plan.watched);
+  NotingPolicy policy(scheduler, run, plan);
   run.result = machine.run(policy, engine ? &*engine : nullptr);
   if (engine && plan.at_end) plan.at_end(machine, *engine);
   if (engine) run.facts = engine->finish();
@@ -89,14 +99,15 @@ Run run_once(const casefile::Inputs& inputs, casefile::SetUp set_up, const RunPl
   return run;
 }
 
+}  // namespace
+
 casefile::SetUp set_up_again(const casefile::Inputs& inputs, const RunPlan& plan) {
   diagnose::Emitter emitter;
-  auto set_up = casefile::set_up(inputs, plan.machine, emitter, plan.unwritten_fill);
+  auto set_up =
+      casefile::set_up(inputs, plan.machine, emitter, plan.unwritten_fill, plan.antagonist);
   LW_CHECK(set_up.has_value(), inputs.parts.name);
   return std::move(*set_up);
 }
-
-}  // namespace
 
 // Most runs find nothing, and need no instruction told from its like: only when something is found
 // the run is made again to say who did it.

@@ -18,7 +18,7 @@ namespace lw::prove {
 struct Schedule {
   enum class Kind : uint8_t { steady, random } kind = Kind::steady;
   uint64_t seed = 0;
-  std::vector<schedule::WarpName> late;
+  std::vector<schedule::WarpNames> late;
 };
 
 struct RunPlan {
@@ -27,6 +27,8 @@ struct RunPlan {
   machine::Options machine;
   std::optional<order::Options> order;  // nothing: without checks
   std::vector<base::OpId> watched;      // instructions whose executions are counted and noted
+  bool journal = false;                 // notes of all warps together instead of the diary
+  casefile::Antagonist antagonist = casefile::Antagonist::none;  // runs when nothing else can
   uint8_t unwritten_fill = casefile::kUnwrittenFill;
   // Ends the run once it holds; asked whenever a story was told. Such a run gives stories only.
   std::function<bool(const order::Facts&)> enough;
@@ -53,6 +55,15 @@ class Diary {
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> count_;
 };
 
+// One execution of a watched instruction.
+struct Passing {
+  base::CtaId cta;
+  base::WarpId warp;
+  uint32_t sm = 0;
+  base::OpId instruction;
+  uint64_t n = 0;
+};
+
 using Bytes = std::vector<uint8_t>;
 
 struct Run {
@@ -62,13 +73,16 @@ struct Run {
   std::vector<Bytes> outputs;  // as casefile::output_buffers
   std::vector<schedule::HoldFate> fates;
   Diary diary;
+  std::vector<Passing> journal;
   uint64_t memory_bytes = 0;  // buffers and what the order engine held at the end
 };
 
 // The machine is used up: machines run once.
 Run run_case(const casefile::Inputs& inputs, casefile::SetUp set_up, const RunPlan& plan);
 
-// The same on a machine of its own; the inputs have been set up before, so nothing can be wrong.
+// A machine of its own for the plan; the inputs have been set up before, so nothing can be wrong.
+casefile::SetUp set_up_again(const casefile::Inputs& inputs, const RunPlan& plan);
+
 Run run_again(const casefile::Inputs& inputs, const RunPlan& plan);
 
 }  // namespace lw::prove

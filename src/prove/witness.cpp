@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "prove/owners.h"
+
 namespace lw::prove {
 namespace {
 
@@ -14,6 +16,7 @@ using schedule::Point;
 
 constexpr uint32_t kMostRuns = 8;        // of one finding
 constexpr size_t kPairsTried = 4;        // instruction pairs, in the order of the finding
+constexpr size_t kOwnedPairsTried = 2;   // of those of a load and a dealloc
 constexpr uint64_t kLaterInstances = 2;  // executions after the first instance
 
 // A held run that is longer than this has lost its way out of a loop.
@@ -112,28 +115,97 @@ std::vector<ChangedOutput> changed_outputs(const casefile::Inputs& inputs, const
   return changed;
 }
 
+namespace {
+
+// The held runs of one finding.
+class Search {
+ public:
+  Search(const casefile::Inputs& inputs, const RunPlan& plan, const Run& plain,
+         RaceFinding& finding)
+      : inputs_(inputs), plan_(plan), plain_(plain), finding_(finding) {
+    plan_.order.reset();
+    plan_.machine.step_limit = step_limit(plain.result.reach.instructions);
+  }
+
+  // Is this the schedule?
+  bool shows(const Hold& hold, casefile::Antagonist antagonist) {
+    RunPlan held = plan_;
+    held.antagonist = antagonist;
+    held.holds.push_back(hold);
+    const Run run = run_again(inputs_, held);
+    ++finding_.schedules_tried;
+    Witness witness;
+    witness.hold = hold;
+    witness.antagonist = antagonist;
+    witness.fate = run.fates.back();
+    witness.changed = changed_outputs(inputs_, plain_, run);
+    if (run.result.fault && !plain_.result.fault) witness.fault = run.result.fault;
+    const bool turned = witness.fate == schedule::HoldFate::met || fails_in_place(hold, run);
+    if (!turned || run.result.not_analysed) return false;
+    if (witness.changed.empty() && !witness.fault) return false;
+    const auto places = run.set_up.machine->places();
+    witness.replay = schedule::hold_text(hold, places);
+    witness.replay_by_source = schedule::hold_source_text(hold, places);
+    finding_.witness = std::move(witness);
+    finding_.unshown = Unshown::none;
+    return true;
+  }
+
+  // Loads of columns that are freed: until their next owner has written them (owners.h).
+  bool shows_by_next_owner() {
+    bool owned = false;
+    bool asked = false;
+    size_t tried = 0;
+    for (const RacePair& pair : finding_.pairs) {
+      const auto late = late_load(pair.group.first);
+      if (!late || ++tried > kOwnedPairsTried) continue;
+      asked = true;
+      for (const casefile::Antagonist antagonist : antagonists()) {
+        RunPlan plan = plan_;
+        plan.antagonist = antagonist;
+        const auto holds = holds_until_next_owner(inputs_, plan, late->held, late->until);
+        ++finding_.schedules_tried;
+        owned |= !holds.empty();
+        for (const Hold& hold : holds)
+          if (shows(hold, antagonist)) return true;
+      }
+    }
+    if (asked && !owned) finding_.unshown = Unshown::alone;
+    return false;
+  }
+
+ private:
+  // The load is to be held, until the dealloc at least.
+  static std::optional<Hold> late_load(const order::Race& race) {
+    const bool freed_first = race.earlier.agent == Agent::kTensorFree;
+    const Party& load = freed_first ? race.later : race.earlier;
+    const Party& free = freed_first ? race.earlier : race.later;
+    if (load.agent != Agent::kTensorLoad || free.agent != Agent::kTensorFree) return std::nullopt;
+    return hold_of(load, free);
+  }
+
+  std::vector<casefile::Antagonist> antagonists() const {
+    if (plan_.antagonist != casefile::Antagonist::none) return {plan_.antagonist};
+    return {casefile::Antagonist::none, casefile::Antagonist::tmem};
+  }
+
+  const casefile::Inputs& inputs_;
+  RunPlan plan_;
+  const Run& plain_;
+  RaceFinding& finding_;
+};
+
+}  // namespace
+
 void find_witness(const casefile::Inputs& inputs, const RunPlan& plan, const Run& plain,
                   RaceFinding& finding) {
   finding.unshown = reason_of(finding);
   // Matches that are not forced may put even these the other way around.
   if (finding.unshown != Unshown::same_outputs && plain.facts.unforced.empty()) return;
-  RunPlan held = plan;
-  held.order.reset();
-  held.machine.step_limit = step_limit(plain.result.reach.instructions);
-  for (const Hold& hold : candidates(finding)) {
-    held.holds = plan.holds;
-    held.holds.push_back(hold);
-    const Run run = run_again(inputs, held);
-    ++finding.schedules_tried;
-    Witness witness{hold, run.fates.back(), changed_outputs(inputs, plain, run), std::nullopt};
-    if (run.result.fault && !plain.result.fault) witness.fault = run.result.fault;
-    const bool turned = witness.fate == schedule::HoldFate::met || fails_in_place(hold, run);
-    if (!turned || run.result.not_analysed) continue;
-    if (witness.changed.empty() && !witness.fault) continue;
-    finding.witness = std::move(witness);
-    finding.unshown = Unshown::none;
-    return;
-  }
+  Search search(inputs, plan, plain, finding);
+  if (search.shows_by_next_owner()) return;
+  for (const Hold& hold : candidates(finding))
+    if (search.shows(hold, plan.antagonist)) return;
 }
 
 }  // namespace lw::prove

@@ -6,10 +6,11 @@
 // the access, or an asynchronous operation before its milestone, until the other has passed. The
 // run's outputs are compared bit by bit with those of the run without the hold. If nothing changes,
 // other pairs and other instances of the finding are tried, then the opposite hold; a bounded
-// number of runs in all. A race whose reversals all leave the outputs alone is still a race, and is
-// said to be one that changed nothing here. So is one whose accesses come in this order whatever
-// the schedule: what it lacks is visibility, and the machine executes sequentially consistent
-// memory without proxies, so that no schedule can show it.
+// number of runs in all. Loads of tensor memory that was freed are held longer, until somebody else
+// has written it (owners.h). A race whose reversals all leave the outputs alone is still a race,
+// and is said to be one that changed nothing here. So is one whose accesses come in this order
+// whatever the schedule: what it lacks is visibility, and the machine executes sequentially
+// consistent memory without proxies, so that no schedule can show it.
 
 #include "prove/finding.h"
 

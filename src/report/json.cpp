@@ -103,6 +103,8 @@ class JsonReport {
                  {"in_all_schedules", finding.in_all_schedules},
                  {"after_race", finding.after_race},
                  {"missing", missing_edge(finding, names_)}};
+    const std::string unheard = unheard_words(finding, names_);
+    if (!unheard.empty()) json["unheard"] = unheard;
     json["pairs"] = Json::array();
     for (const prove::RacePair& one : finding.pairs) json["pairs"].push_back(pair(one));
     json["schedules_tried"] = finding.schedules_tried;
@@ -130,11 +132,11 @@ class JsonReport {
   }
 
   Json witness(const prove::Witness& witness) {
-    const auto places = names_.machine().places();
-    Json json = {{"hold", schedule::hold_text(witness.hold, places)},
-                 {"hold_by_source", schedule::hold_source_text(witness.hold, places)},
+    Json json = {{"hold", witness.replay},
+                 {"hold_by_source", witness.replay_by_source},
                  {"text", hold_words(witness.hold, names_)},
                  {"changed", changes(witness.changed)}};
+    if (witness.antagonist == casefile::Antagonist::tmem) json["antagonist"] = "tmem";
     if (witness.fault) json["error"] = fault_words(*witness.fault, names_);
     return json;
   }

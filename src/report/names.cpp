@@ -101,11 +101,20 @@ std::string Names::form(base::OpId op) {
   return std::string(ptx::row_of(place.module->opcode_of(place.get()).form).name);
 }
 
+bool Names::is_antagonist(base::CtaId cta) const {
+  uint64_t ctas = 0;
+  for (const casefile::Launch& launch : inputs_.parts.launches) ctas += launch.grid.count();
+  return cta.value >= ctas;
+}
+
 std::string Names::role(base::CtaId cta, base::WarpId warp) {
+  if (is_antagonist(cta)) return {};
   return inputs_.parts.role_of(prove::launch_of(machine_, cta), warp.value);
 }
 
 std::string Names::warp(base::CtaId cta, base::WarpId warp) {
+  if (is_antagonist(cta))
+    return fmt::format("the next owner of the columns (CTA {}, on another stream)", cta.value);
   std::string text = fmt::format("warp {}", warp.value);
   const std::string role_name = role(cta, warp);
   if (!role_name.empty()) text += fmt::format(" ({})", role_name);

@@ -38,6 +38,8 @@ class Names {
   std::string form(base::OpId op);         // the form's name in the manual
   std::string role(base::CtaId cta, base::WarpId warp);
   std::string warp(base::CtaId cta, base::WarpId warp);  // "warp 3 (K1)", with the CTA if not 0
+  // Is it of the kernel that runs beside the case (casefile/antagonist.h)?
+  bool is_antagonist(base::CtaId cta) const;
   // "warp 3 (K1)", "lane 5 of warp 0", "the bulk copy that warp 26 (TMA) issued".
   // Lanes are named where `lanes`: two lanes of one warp have to be told apart.
   std::string agent(const order::Party& party, bool lanes);

@@ -140,6 +140,8 @@ class TextReport {
     block.site(names_.site(pair.first().op), done(pair.first(), "written", one_warp(pair)));
     block.site(names_.site(pair.second().op), done(pair.second(), over, one_warp(pair)));
     block.line(missing_edge(finding, names_));
+    const std::string unheard = unheard_words(finding, names_);
+    if (!unheard.empty()) block.line(unheard);
     block.line(others(finding));
     witness(finding, block);
     return block.close() + repeat(finding) + "\n";
@@ -207,12 +209,12 @@ class TextReport {
 
   std::string repeat(const RaceFinding& finding) {
     if (!finding.witness) return fmt::format("repeat: {}\n", style_.command);
-    const auto places = names_.machine().places();
-    const schedule::Hold& hold = finding.witness->hold;
-    std::string text = fmt::format("repeat: {} --replay '{}'\n", style_.command,
-                                   schedule::hold_text(hold, places));
-    const std::string by_source = schedule::hold_source_text(hold, places);
-    if (!by_source.empty()) text += fmt::format("on another build: --replay '{}'\n", by_source);
+    const prove::Witness& witness = *finding.witness;
+    const std::string_view beside = antagonist_flag(witness, answer_);
+    std::string text =
+        fmt::format("repeat: {}{} --replay '{}'\n", style_.command, beside, witness.replay);
+    if (!witness.replay_by_source.empty())
+      text += fmt::format("on another build:{} --replay '{}'\n", beside, witness.replay_by_source);
     return text;
   }
 

@@ -116,6 +116,8 @@ std::string held_words(const schedule::Point& point, Names& names, std::string_v
 }
 
 std::string until_words(const schedule::Point& point, Names& names, std::string_view file) {
+  if (names.is_antagonist(point.cta))
+    return fmt::format("until {} has marked and freed them", names.warp(point.cta, point.warp));
   switch (point.moment) {
     case schedule::Moment::read_done:
       return fmt::format("until {} has read its source", copy_words(point, names, file));
@@ -280,31 +282,6 @@ std::string change_words(const prove::ChangedOutput& changed, Names& names) {
     separator = ", ";
   }
   return text;
-}
-
-std::string unshown_words(const RaceFinding& finding) {
-  constexpr std::string_view kInOrder =
-      "no witness: they come in this order in every schedule; what is missing is {}, and the "
-      "machine's memory is sequentially consistent: every access is visible to all at once";
-  switch (finding.unshown) {
-    case prove::Unshown::none:
-      return {};
-    case prove::Unshown::proxy:
-      return fmt::format(kInOrder, "visibility between the generic and the async proxy");
-    case prove::Unshown::visibility:
-      return fmt::format(kInOrder, "memory order, a release that an acquire observes");
-    case prove::Unshown::same_outputs:
-      break;
-  }
-  return fmt::format(
-      "no witness: {} that turn the two around leave every output as it is; what is read there "
-      "does not matter, or comes out equal",
-      plural(finding.schedules_tried, "schedule"));
-}
-
-std::string_view unshown_name(prove::Unshown unshown) {
-  constexpr std::string_view kNames[] = {"", "proxy", "visibility", "same outputs"};
-  return kNames[static_cast<size_t>(unshown)];
 }
 
 std::string_view plain_error_words(diagnose::RuleId rule) {

@@ -19,6 +19,13 @@ std::string headline(const prove::RaceFinding& finding, Names& names);
 // "both follow named barrier 2, generation 6 (line 198); nothing orders them after it"
 std::string missing_edge(const prove::RaceFinding& finding, Names& names);
 
+// Mbarriers that a warp signals behind its access to tensor memory, and that do not help: "warp 1
+// then signals mbarrier `s_empty` (line 178), which warp 0 does not wait for". Empty: none.
+std::string unheard_words(const prove::RaceFinding& finding, Names& names);
+
+// " --antagonist tmem", where the witness needs it and the run did not have it.
+std::string_view antagonist_flag(const prove::Witness& witness, const prove::Answer& answer);
+
 // "hold warp 3 (K1) before line 212 (3rd time) until warp 1 (K1) has passed line 171 (4th time)"
 // Lines of `file` are named without it.
 std::string hold_words(const schedule::Hold& hold, Names& names, std::string_view file = {});

@@ -17,27 +17,36 @@ constexpr uint32_t kLongestTurn = 64;
 
 class RandomOrder final : public Chooser {
  public:
-  explicit RandomOrder(uint64_t seed) : state_(seed) {}
+  RandomOrder(uint64_t seed, std::vector<WarpNames> late) : state_(seed), late_(std::move(late)) {}
 
   Choice choose(Machine& machine, Holds& holds) override {
     operations_.clear();
     for (AsyncOperation* operation : machine.pending()) {
       if (operation->can_advance() && !holds.keeps(*operation)) operations_.push_back(operation);
     }
-    uint64_t count = operations_.size();
-    for (const Cta* cta : machine.resident())
-      count += static_cast<uint64_t>(std::popcount(cta->ready));
+    bool late = false;
+    uint64_t warps = count_ready(machine, late);
+    if (warps == 0 && operations_.empty()) warps = count_ready(machine, late = true);
+    const uint64_t count = operations_.size() + warps;
     if (count == 0) return {};
     uint64_t pick = draw() % count;
     if (pick < operations_.size()) return {nullptr, operations_[pick]};
     pick -= operations_.size();
-    return {ready_warp(machine, pick), nullptr, 1 + static_cast<uint32_t>(draw() % kLongestTurn)};
+    return {ready_warp(machine, pick, late), nullptr,
+            1 + static_cast<uint32_t>(draw() % kLongestTurn)};
   }
 
  private:
-  static machine::Warp* ready_warp(Machine& machine, uint64_t pick) {
+  uint64_t count_ready(const Machine& machine, bool late) const {
+    uint64_t count = 0;
+    for (const Cta* cta : machine.resident())
+      count += static_cast<uint64_t>(std::popcount(ready_warps(*cta, late_, late)));
+    return count;
+  }
+
+  machine::Warp* ready_warp(Machine& machine, uint64_t pick, bool late) const {
     for (Cta* cta : machine.resident()) {
-      uint32_t ready = cta->ready;
+      uint32_t ready = ready_warps(*cta, late_, late);
       const auto here = static_cast<uint64_t>(std::popcount(ready));
       if (pick >= here) {
         pick -= here;
@@ -58,11 +67,14 @@ class RandomOrder final : public Chooser {
   }
 
   uint64_t state_;
+  std::vector<WarpNames> late_;
   std::vector<AsyncOperation*> operations_;
 };
 
 }  // namespace
 
-std::unique_ptr<Chooser> random_order(uint64_t seed) { return std::make_unique<RandomOrder>(seed); }
+std::unique_ptr<Chooser> random_order(uint64_t seed, std::vector<WarpNames> late) {
+  return std::make_unique<RandomOrder>(seed, std::move(late));
+}
 
 }  // namespace lw::schedule

@@ -30,7 +30,7 @@ constexpr uint32_t kRounds = 8;
 
 class Steady final : public Chooser {
  public:
-  explicit Steady(std::vector<WarpName> late) : late_(std::move(late)) {}
+  explicit Steady(std::vector<WarpNames> late) : late_(std::move(late)) {}
 
   Choice choose(Machine& machine, Holds& holds) override {
     for (AsyncOperation* operation : machine.pending()) {
@@ -55,7 +55,7 @@ class Steady final : public Chooser {
     if (cta_ >= ctas.size()) cta_ = warp_ = round_ = 0;
     for (size_t tries = 0; tries <= ctas.size(); ++tries) {
       Cta& cta = *ctas[cta_];
-      const uint32_t ready = late_.empty() ? cta.ready : cta.ready & mask(cta, late);
+      const uint32_t ready = ready_warps(cta, late_, late);
       const uint32_t ahead = warp_ >= 32 ? 0 : ready & (~uint32_t{0} << warp_);
       if (ahead != 0) return take(cta, ahead);
       if (ready != 0 && ++round_ < rounds) {
@@ -73,16 +73,7 @@ class Steady final : public Chooser {
     return &cta.warps[index];
   }
 
-  uint32_t mask(const Cta& cta, bool late) const {
-    uint32_t named = 0;
-    for (const WarpName& name : late_) {
-      if ((name.every_cta || name.cta == cta.id) && name.warp.value < 32)
-        named |= 1u << name.warp.value;
-    }
-    return late ? named : ~named;
-  }
-
-  std::vector<WarpName> late_;
+  std::vector<WarpNames> late_;
   size_t cta_ = 0;  // the cursor: index into resident(), next warp, rounds over this CTA
   uint32_t warp_ = 0;
   uint32_t round_ = 0;
@@ -90,7 +81,14 @@ class Steady final : public Chooser {
 
 }  // namespace
 
-std::unique_ptr<Chooser> steady(std::vector<WarpName> late) {
+uint32_t ready_warps(const Cta& cta, const std::vector<WarpNames>& names, bool late) {
+  if (names.empty()) return late ? 0 : cta.ready;
+  uint32_t named = 0;
+  for (const WarpNames& name : names) named |= name.of(cta.id);
+  return cta.ready & (late ? named : ~named);
+}
+
+std::unique_ptr<Chooser> steady(std::vector<WarpNames> late) {
   return std::make_unique<Steady>(std::move(late));
 }
 
