@@ -9,9 +9,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -77,7 +79,7 @@ class TestKernel {
   // A buffer of 32-bit words; its address is the next parameter.
   BufferId buffer(size_t words, std::vector<uint32_t> contents = {}) {
     BufferId id = machine_->memory().add_buffer(fmt::format("b{}", buffers_.size()), words * 4);
-    std::memcpy(machine_->memory().bytes(id).data(), contents.data(), contents.size() * 4);
+    std::ranges::copy(std::as_bytes(std::span(contents)), machine_->memory().bytes(id).begin());
     buffers_.push_back(id);
     parameter(machine_->memory().buffer(id).address);
     return id;

@@ -134,14 +134,15 @@ enum class Outcome : uint8_t {
 // Lanes in a row from `base` on, `bytes` each.
 template <bool is_load, Window window, uint32_t bytes, Check check>
 LW_ALWAYS_INLINE bool tell_row(const Op* op, Warp& warp, uint64_t base) {
-  order::Warp& teller = *warp.order_warp;
+  order::Warp* const teller = warp.order_warp;  // null in a run without checks
   if constexpr (check == Check::recalled) {
-    return order::recall_shared_row<!is_load, std::countr_zero(bytes)>(teller, base);
+    return order::recall_shared_row<!is_load, std::countr_zero(bytes)>(*teller, base);
   } else if constexpr (check == Check::told && is_load) {
-    warp.order->read_contiguous(teller, op->instruction, warp.active, kSpace<window>, base, bytes);
+    warp.order->read_contiguous(*teller, op->instruction, warp.active, kSpace<window>, base, bytes);
   } else if constexpr (check == Check::told) {
     warp.machine->values().begin(*op, warp, base, bytes);
-    warp.order->write_contiguous(teller, op->instruction, warp.active, kSpace<window>, base, bytes);
+    warp.order->write_contiguous(*teller, op->instruction, warp.active, kSpace<window>, base,
+                                 bytes);
     warp.machine->values().end();
   }
   return true;
@@ -149,11 +150,11 @@ LW_ALWAYS_INLINE bool tell_row(const Op* op, Warp& warp, uint64_t base) {
 
 template <Window window, uint32_t bytes, Check check>
 LW_ALWAYS_INLINE bool tell_uniform(const Op* op, Warp& warp, uint64_t address) {
-  order::Warp& teller = *warp.order_warp;
+  order::Warp* const teller = warp.order_warp;  // null in a run without checks
   if constexpr (check == Check::recalled) {
-    return order::recall_shared_uniform(teller, address, bytes);
+    return order::recall_shared_uniform(*teller, address, bytes);
   } else if constexpr (check == Check::told) {
-    warp.order->read_uniform(teller, op->instruction, warp.active, kSpace<window>, address, bytes);
+    warp.order->read_uniform(*teller, op->instruction, warp.active, kSpace<window>, address, bytes);
   }
   return true;
 }
