@@ -26,7 +26,12 @@ Moment moment_of(Milestone milestone) {
 
 }  // namespace
 
-Holds::Holds(std::vector<Hold> holds) : holds_(std::move(holds)), states_(holds_.size()) {}
+Holds::Holds(std::vector<Hold> holds)
+    : holds_(std::move(holds)),
+      states_(holds_.size()),
+      any_milestone_(std::ranges::any_of(holds_, [](const Hold& hold) {
+        return hold.held.moment != Moment::execution || hold.until.moment != Moment::execution;
+      })) {}
 
 std::vector<OpId> Holds::watched() const {
   std::vector<OpId> ops;
@@ -58,7 +63,7 @@ void Holds::passed(const machine::Warp& warp, OpId instruction, uint64_t n, Lane
     if (holds_[i].for_good) continue;
     if (is_execution(holds_[i].until, warp, instruction, n, lanes)) until_happened(i);
   }
-  const bool asks_for_milestone = std::ranges::any_of(holds_, [&](const Hold& hold) {
+  const bool asks_for_milestone = any_milestone_ && std::ranges::any_of(holds_, [&](const Hold& hold) {
     return (hold.held.moment != Moment::execution && hold.held.instruction == instruction) ||
            (hold.until.moment != Moment::execution && hold.until.instruction == instruction);
   });
@@ -76,6 +81,7 @@ uint64_t Holds::issued_by(const AsyncOperation& operation) const {
 }
 
 void Holds::performed(const AsyncOperation& operation, Milestone milestone) {
+  if (!any_milestone_) return;
   for (size_t i = 0; i < holds_.size(); ++i) {
     const Point& until = holds_[i].until;
     if (until.moment == Moment::execution || until.instruction != operation.instruction) continue;
@@ -87,6 +93,7 @@ void Holds::performed(const AsyncOperation& operation, Milestone milestone) {
 }
 
 bool Holds::keeps(const AsyncOperation& operation) {
+  if (!any_milestone_) return false;
   for (size_t i = 0; i < holds_.size(); ++i) {
     const Point& held = holds_[i].held;
     if (held.moment == Moment::execution || held.instruction != operation.instruction) continue;

@@ -57,6 +57,7 @@ class Holds {
 
   std::vector<Hold> holds_;
   std::vector<State> states_;
+  bool any_milestone_ = false;  // of an asynchronous operation
   std::map<base::AsyncId, uint64_t> issues_;
   machine::Machine* machine_ = nullptr;
 };
