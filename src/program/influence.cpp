@@ -5,6 +5,7 @@
 #include <set>
 
 #include "program/flow.h"
+#include "program/nodes.h"
 #include "program/operands.h"
 #include "ptx/forms.h"
 
@@ -16,14 +17,8 @@ using ptx::Effect;
 using ptx::FormId;
 using Registers = std::set<uint32_t>;  // virtual registers
 
-// What the slice asks of one instruction.
-struct Node {
-  std::vector<uint32_t> reads;    // values that it computes with, guard and addresses apart
-  std::vector<uint32_t> address;  // bases of addresses
-  std::vector<uint32_t> writes;
-  std::optional<uint32_t> guard;
-  Effect effect = Effect::none;
-  FormId form = FormId::none;
+// An instruction and what it makes of the schedule, if anything.
+struct Made : Node {
   std::optional<Cause> cause;
 };
 
@@ -62,8 +57,9 @@ bool is_strong_read(const ptx::Opcode& opcode, Effect effect) {
 class Slicer {
  public:
   Slicer(const ptx::Module& module, const FlatCode& code)
-      : module_(module), code_(code), flow_(code), nodes_(code.instructions.size()) {
-    for (uint32_t i = 0; i < nodes_.size(); ++i) describe(i);
+      : module_(module), code_(code), flow_(code) {
+    for (Node& node : describe_nodes(module, code)) nodes_.push_back({std::move(node), {}});
+    for (uint32_t i = 0; i < nodes_.size(); ++i) find_cause(i);
     for (const Loop& loop : flow_.loops())
       if (is_pure(loop)) pure_.push_back(loop);
     readers_.resize(code.registers.size() + 1);
@@ -93,56 +89,17 @@ class Slicer {
   }
 
  private:
-  const ptx::Function& function_of(const FlatInstruction& flat) const {
-    return module_.functions[code_.frames[flat.frame].function.value];
-  }
-
-  void describe(uint32_t index) {
+  void find_cause(uint32_t index) {
     const FlatInstruction& flat = code_.instructions[index];
     if (flat.source == nullptr) return;
-    Node& node = nodes_[index];
-    const ptx::Function& function = function_of(flat);
-    const ptx::Opcode& opcode = module_.opcode_of(*flat.source);
-    node.form = opcode.form;
-    node.effect = ptx::row_of(opcode.form).effect;
-    if (flat.source->guarded) node.guard = code_.virtual_of(flat.frame, flat.source->guard);
-    auto operands = function.operands_of(*flat.source);
-    bool result_first = writes_first(node, opcode);
-    for (size_t i = 0; i < operands.size(); ++i)
-      add_operand(node, flat.frame, function, operands[i], i == 0 && result_first);
-    add_condition_code(node, opcode);
-    add_cause(node, opcode);
+    Made& node = nodes_[index];
+    const ptx::Function& function = module_.functions[code_.frames[flat.frame].function.value];
+    for (const ptx::Operand& operand : function.operands_of(*flat.source))
+      find_special(node, function, operand);
+    add_cause(node, module_.opcode_of(*flat.source));
   }
 
-  // The condition code of add.cc and its kin is a register that has no name: the last one.
-  void add_condition_code(Node& node, const ptx::Opcode& opcode) const {
-    const auto code = static_cast<uint32_t>(code_.registers.size());
-    const std::string_view name = mnemonic(opcode);
-    if (opcode.has(ptx::Mod::cc)) node.writes.push_back(code);
-    if (name == "addc" || name == "subc" || name == "madc") node.reads.push_back(code);
-  }
-
-  // Whether operand 0 is written. Where it may be both (accumulators), it is read as well.
-  static bool writes_first(const Node& node, const ptx::Opcode& opcode) {
-    if (has_only_result_first(opcode)) return true;
-    return node.effect != Effect::store && node.effect != Effect::control &&
-           node.effect != Effect::async && node.effect != Effect::fence;
-  }
-
-  void add_operand(Node& node, uint32_t frame, const ptx::Function& function,
-                   const ptx::Operand& operand, bool result) {
-    bool in_address = operand.kind == ptx::OperandKind::address;
-    for_each_register(function, operand, [&](const ptx::Operand& element) {
-      uint32_t first = code_.virtual_of(frame, element.reg());
-      uint32_t parts = slots_of(function.registers[element.reg().value]);
-      bool is_address = in_address || element.kind == ptx::OperandKind::address;
-      std::vector<uint32_t>& list = is_address ? node.address : result ? node.writes : node.reads;
-      for (uint32_t part = 0; part < parts; ++part) list.push_back(first + part);
-    });
-    find_special(node, function, operand);
-  }
-
-  void find_special(Node& node, const ptx::Function& function, const ptx::Operand& operand) {
+  void find_special(Made& node, const ptx::Function& function, const ptx::Operand& operand) {
     if (operand.kind == ptx::OperandKind::special && !node.cause)
       node.cause = cause_of_special(operand.special());
     if (operand.kind == ptx::OperandKind::vector)
@@ -150,7 +107,7 @@ class Slicer {
         find_special(node, function, element);
   }
 
-  static void add_cause(Node& node, const ptx::Opcode& opcode) {
+  static void add_cause(Made& node, const ptx::Opcode& opcode) {
     if (is_test(node.form)) node.cause = Cause::mbarrier_test;
     if (node.form == FormId::activemask) node.cause = Cause::active_lanes;
     if (node.form == FormId::setmaxnreg && opcode.has(ptx::Mod::inc))
@@ -234,7 +191,7 @@ class Slicer {
   }
 
   Influence follow(uint32_t origin) const {
-    const Node& source = nodes_[origin];
+    const Made& source = nodes_[origin];
     Influence influence{.cause = *source.cause,
                         .made_at = base::OpId(code_.instructions[origin].place),
                         .arrival = Arrival::nowhere,
@@ -351,7 +308,7 @@ class Slicer {
   const ptx::Module& module_;
   const FlatCode& code_;
   Flow flow_;
-  std::vector<Node> nodes_;
+  std::vector<Made> nodes_;
   std::vector<Loop> pure_;
   std::vector<std::vector<uint32_t>> readers_;  // by virtual register
 };

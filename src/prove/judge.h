@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "program/influence.h"
+#include "prove/contents.h"
 #include "prove/finding.h"
 #include "prove/run.h"
 
@@ -44,6 +45,7 @@ struct Answer {
   // What those holds change against a run without them.
   std::optional<std::vector<ChangedOutput>> replay_changes;
   Verdict verdict;
+  ContentsReach contents;  // of a clean verdict for all schedules
 };
 
 struct JudgeOptions {

@@ -37,6 +37,7 @@ class JsonReport {
     if (!missing.empty()) report["not_analysed"] = missing;
     if (!answer_.replayed.empty()) report["replay"] = replay();
     report["assumptions"] = assumption_words(answer_, names_, style_.strict);
+    if (answer_.verdict.outcome == prove::Outcome::clean) report["contents"] = contents();
     report["reach"] = reach();
     return report;
   }
@@ -197,6 +198,13 @@ class JsonReport {
     }
     if (answer_.replay_changes) json["changed"] = changes(*answer_.replay_changes);
     return json;
+  }
+
+  Json contents() {
+    Json deciding = Json::array();
+    for (const prove::DecidingBuffer& one : answer_.contents.deciding)
+      deciding.push_back({{"buffer", one.name}, {"at", place(one.at)}});
+    return {{"any", answer_.contents.any}, {"deciding", deciding}};
   }
 
   Json reach() {

@@ -34,6 +34,19 @@ std::vector<std::string> forms_used(Names& names) {
   return {forms.begin(), forms.end()};
 }
 
+std::string contents_words(const prove::Answer& answer, Names& names) {
+  std::string any;
+  for (const std::string& name : answer.contents.any)
+    any += fmt::format("{}`{}`", any.empty() ? "" : ", ", name);
+  std::vector<std::string> parts;
+  if (!any.empty()) parts.push_back("any of " + any);
+  for (const prove::DecidingBuffer& one : answer.contents.deciding) {
+    parts.push_back(fmt::format("`{}` as given, it decides what happens at {}", one.name,
+                                names.site(one.at).text()));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
 std::string reach_words(const prove::Answer& answer, Names& names) {
   const machine::Reach& reach = answer.run.result.reach;
   return fmt::format("{}, {}, {} run, {} checked, {} seen, {}", plural(reach.ctas, "CTA"),

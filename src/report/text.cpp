@@ -298,6 +298,8 @@ class TextReport {
     for (const std::string& line : assumption_words(answer_, names_, style_.strict)) {
       text_ += fmt::format("  {}\n", line);
     }
+    const std::string contents = contents_words(answer_, names_);
+    if (!contents.empty()) text_ += fmt::format("  contents: {}\n", contents);
     text_ += fmt::format("  reach: {}\n", reach_words(answer_, names_));
   }
 

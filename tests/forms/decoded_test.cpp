@@ -55,8 +55,7 @@ bool decodes(const Module& module) {
   machine::Modules modules;
   const machine::ModuleId id = modules.load(module, memory);
   machine::Environment environment(modules, id, {});
-  const program::Program program =
-      program::decode(module, *module.find_function("k"), environment);
+  const program::Program program = program::decode(module, *module.find_function("k"), environment);
   return std::ranges::none_of(program.ops, [&](const program::Op& op) {
     return op.full == environment.core().refuse.full;
   });
@@ -79,7 +78,8 @@ bool runs(const std::string& text) {
   return any;
 }
 
-// What is left out as a whole (docs/limits.md); of the rest less than one in a hundred may be missing.
+// What is left out as a whole (docs/limits.md); of the rest less than one in a hundred may be
+// missing.
 bool is_left_out(const std::string& reason) {
   constexpr std::array<std::string_view, 6> kFamilies = {
       "tcgen05", "wgmma", "textures", "multimem", "clusters", "tensor maps edited"};

@@ -1,0 +1,108 @@
+#include "prove/contents.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "base/check.h"
+#include "program/contents.h"
+
+namespace lw::prove {
+namespace {
+
+using casefile::Argument;
+using program::Sources;
+
+class KnownPlaces final : public program::PlaceSource {
+ public:
+  KnownPlaces(const machine::Modules& modules, machine::ModuleId module)
+      : modules_(modules), module_(module) {}
+  uint32_t first_place(ptx::FunctionId function) override {
+    const auto place = modules_.known_place(module_, function);
+    LW_CHECK(place.has_value(), function.value);
+    return *place;
+  }
+
+ private:
+  const machine::Modules& modules_;
+  machine::ModuleId module_;
+};
+
+// The bit of a buffer; what the case does not describe is data like that of the module.
+Sources object_of(const casefile::Case& parts, const std::string& name) {
+  const casefile::TensorMap* map = parts.find_tensor_map(name);
+  const std::string& buffer = map == nullptr ? name : map->buffer;
+  for (size_t i = 0; i < parts.buffers.size(); ++i)
+    if (parts.buffers[i].name == buffer) return Sources{1} << i;
+  return program::kModuleData;
+}
+
+// What an argument points to.
+Sources objects_of(const casefile::Case& parts, const Argument& argument) {
+  Sources objects = 0;
+  if (argument.kind == Argument::Kind::object) objects = object_of(parts, argument.name);
+  if (argument.kind == Argument::Kind::open) objects = program::kModuleData;
+  for (const casefile::ArgumentField& field : argument.fields)
+    objects |= objects_of(parts, field.value);
+  return objects;
+}
+
+bool is_map(const casefile::Case& parts, const Argument& argument) {
+  return argument.kind == Argument::Kind::object && parts.find_tensor_map(argument.name) != nullptr;
+}
+
+program::PointedTo pointed_to(const casefile::Case& parts, const casefile::Launch& launch) {
+  program::PointedTo pointed;
+  for (const Argument& argument : launch.args) {
+    pointed.parameters.push_back(objects_of(parts, argument));
+    if (!is_map(parts, argument)) pointed.plainly |= pointed.parameters.back();
+  }
+  return pointed;
+}
+
+// Goes over the launches until what one leaves in memory is known to all.
+std::vector<program::ContentsSlice> slices_of(const casefile::Inputs& inputs, const Run& run) {
+  const casefile::Case& parts = inputs.parts;
+  const machine::Machine& machine = *run.set_up.machine;
+  const auto& launches = machine.launches();
+  program::HeldContents held(static_cast<int>(parts.buffers.size()));
+  std::vector<program::ContentsSlice> slices;
+  for (size_t pass = 0; pass <= launches.size(); ++pass) {
+    slices.clear();
+    for (size_t i = 0; i < launches.size(); ++i) {
+      const machine::ModuleId id = launches[i]->request.module;
+      const ptx::Module& module = machine.modules().module(id);
+      KnownPlaces places(machine.modules(), id);
+      const auto code = program::flatten(module, launches[i]->program->kernel, places);
+      slices.push_back(
+          program::slice_contents(module, code, pointed_to(parts, parts.launches[i]), held));
+    }
+  }
+  return slices;
+}
+
+}  // namespace
+
+ContentsReach contents_reach(const casefile::Inputs& inputs, const Run& run) {
+  const auto& buffers = inputs.parts.buffers;
+  ContentsReach reach;
+  if (buffers.size() > program::kMostObjects) return reach;
+  if (run.set_up.machine->launches().size() != inputs.parts.launches.size()) return reach;
+  const auto slices = slices_of(inputs, run);
+  if (std::ranges::any_of(slices, [](const auto& slice) { return slice.lost; })) return reach;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    std::optional<base::OpId> first;
+    for (const program::ContentsSlice& slice : slices) {
+      for (const program::Decided& decided : slice.decided)
+        if ((decided.by >> i & 1) != 0 && !first) first = decided.at;
+    }
+    if (first) {
+      reach.deciding.push_back({buffers[i].name, *first});
+    } else {
+      reach.any.push_back(buffers[i].name);
+    }
+  }
+  return reach;
+}
+
+}  // namespace lw::prove
