@@ -8,4 +8,8 @@ namespace lw::base {
 // `_ZZ7softmaxPKfE4part`. Other names stay as they are.
 std::string source_name(const std::string& name);
 
+// The name that a function was declared by: "softmax" for `_Z7softmaxILi4EEvPKf`, whatever its
+// namespace, template arguments and parameters. Other names stay as they are.
+std::string declared_name(const std::string& name);
+
 }  // namespace lw::base

@@ -18,5 +18,14 @@ TEST(SourceName, LeavesOtherNamesAlone) {
   EXPECT_EQ(source_name(""), "");
 }
 
+TEST(SourceName, AFunctionIsCalledAsItWasDeclared) {
+  EXPECT_EQ(declared_name("_Z7softmaxPKf"), "softmax");
+  EXPECT_EQ(declared_name("_Z7softmaxILi4EEvPKf"), "softmax");
+  EXPECT_EQ(declared_name("_ZN3foo12_GLOBAL__N_17softmaxINS_3barIiEELb1EEEvPT_"), "softmax");
+  EXPECT_EQ(declared_name("_ZN3foo7softmaxEPFvPfE"), "softmax");
+  EXPECT_EQ(declared_name("softmax"), "softmax");
+  EXPECT_EQ(declared_name("_Zzz"), "_Zzz");
+}
+
 }  // namespace
 }  // namespace lw::base

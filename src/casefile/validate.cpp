@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/source_name.h"
 #include "casefile/fields.h"
 #include "diagnose/words.h"
 
@@ -197,7 +198,13 @@ std::pair<uint64_t, std::string> size_of(const Case& parts, const Argument& argu
   return {parameter_bytes, "a struct"};
 }
 
-std::string example_for(uint64_t bytes) {
+// What to write for a parameter: a flag's words, or a case file's.
+std::string example_for(uint64_t bytes, bool by_flags) {
+  if (by_flags) {
+    if (bytes == 8) return "`--arg f32:1024` or `--arg i64=0`";
+    if (bytes <= 4) return fmt::format("`--arg i{}=0`", bytes * 8);
+    return "a case file, which gives its bytes";
+  }
   switch (bytes) {
     case 1:
       return "{ i8 = 0 }";
@@ -234,31 +241,45 @@ void check_size(const Case& parts, const Launch& launch, size_t index,
                   fmt::format("argument {} of `{}` is {} of {} bytes, parameter `{}` has {}",
                               index + 1, launch.kernel, what, size, parameter.name, parameter.size),
                   {},
-                  "write " + example_for(parameter.size)});
+                  "write " + example_for(parameter.size, launch.open_arguments)});
   }
   check_struct(parts, argument, parameter, emitter);
+}
+
+// The kernels of the launch's modules whose name, as `called` gives it, is the launch's.
+template <class Called>
+std::vector<Kernel> kernels_called(const Case& parts, const std::vector<ptx::Module>& modules,
+                                   const Launch& launch, Called called) {
+  std::vector<Kernel> found;
+  for (size_t i = 0; i < modules.size(); ++i) {
+    if (!launch.module.empty() && parts.modules[i].name != launch.module) continue;
+    for (const ptx::Function& function : modules[i].functions) {
+      if (function.entry && function.defined && called(function.name) == launch.kernel)
+        found.push_back({i, &function});
+    }
+  }
+  return found;
 }
 
 }  // namespace
 
 std::optional<Kernel> find_kernel(const Case& parts, const std::vector<ptx::Module>& modules,
                                   const Launch& launch, Emitter& emitter) {
-  std::vector<Kernel> found;
-  for (size_t i = 0; i < modules.size(); ++i) {
-    if (!launch.module.empty() && parts.modules[i].name != launch.module) continue;
-    for (const ptx::Function& function : modules[i].functions) {
-      if (function.entry && function.defined && function.name == launch.kernel) {
-        found.push_back({i, &function});
-      }
-    }
-  }
+  std::vector<Kernel> found =
+      kernels_called(parts, modules, launch, [](const std::string& name) { return name; });
+  const bool by_source = found.empty();
+  if (by_source) found = kernels_called(parts, modules, launch, base::declared_name);
   if (found.size() == 1) return found[0];
   const std::vector<std::string> names = kernel_names(modules);
   if (!found.empty()) {
+    std::vector<std::string> full;
+    for (const Kernel& kernel : found) full.push_back(kernel.function->name);
     emitter.emit({launch.place,
-                  fmt::format("several modules have a kernel `{}`", launch.kernel),
+                  fmt::format("several {} a kernel `{}`", by_source ? "names mean" : "modules have",
+                              launch.kernel),
                   {},
-                  "add `module = \"…\"` to the launch"});
+                  by_source ? "write one of " + diagnose::list_words(full)
+                            : "add `module = \"…\"` to the launch"});
   } else if (names.empty()) {
     emitter.emit({launch.place,
                   fmt::format("no kernel `{}`: the PTX has none at all", launch.kernel),
@@ -310,7 +331,7 @@ void check_arguments(const Case& parts, const Launch& launch,
   for (size_t i = given; i < parameters.size(); ++i) {
     if (launch.open_arguments && parameters[i].size == 8) continue;
     wanted.push_back(fmt::format("`{}` ({} bytes): {}", parameters[i].name, parameters[i].size,
-                                 example_for(parameters[i].size)));
+                                 example_for(parameters[i].size, launch.open_arguments)));
   }
   if (!wanted.empty()) {
     emitter.emit({launch.args_place,

@@ -185,7 +185,8 @@ int run_command_line(int argc, char** argv) {
       ->type_name("")
       ->required();
   app.add_subcommand("explain", "what a rule of the rule book says")
-      ->add_option("rule", rule, "as in B-1; left out: all")
+      ->add_option("rule", rule,
+                   "as in B-1, or the code of a race, as in SMEM-WAR; left out: all rules")
       ->type_name("");
   if (is_unknown_command(argc, argv, app)) {
     fmt::print(stderr,

@@ -48,6 +48,25 @@ void print_all() {
   }
 }
 
+// The code of a race in a report, as in SMEM-WAR: two words that a rule does not say.
+bool print_race_code(const std::string& text) {
+  static constexpr std::pair<std::string_view, std::string_view> kSpaces[] = {
+      {"SMEM", "shared"}, {"GMEM", "global"}, {"TMEM", "tensor"}};
+  static constexpr std::pair<std::string_view, std::string_view> kHazards[] = {
+      {"RAW", "a write may come after the read that is meant to see it"},
+      {"WAR", "a write may come before an earlier read has taken the old value"},
+      {"WAW", "of two writes either may be the last"}};
+  for (const auto& [space, memory] : kSpaces) {
+    for (const auto& [hazard, meaning] : kHazards) {
+      if (text != fmt::format("{}-{}", space, hazard)) continue;
+      fmt::print("{}: in {} memory, {}. The rule beside it says which edge is missing.\n", text,
+                 memory, meaning);
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 int explain(const std::string& text) {
@@ -55,6 +74,7 @@ int explain(const std::string& text) {
     print_all();
     return kExitClean;
   }
+  if (print_race_code(text)) return kExitClean;
   const auto id = diagnose::find_rule(text);
   if (!id) {
     fmt::print(stderr, "latewarp: there is no rule `{}`; `latewarp explain` lists them\n", text);

@@ -80,6 +80,15 @@ std::optional<int> print_trouble(const casefile::Inputs& inputs, const prove::Ru
   return std::nullopt;
 }
 
+// Holds of the command line that did nothing, or less than they say.
+void print_fates(const prove::RunPlan& plan, const prove::Run& done) {
+  for (size_t i = 0; i < plan.holds.size() && i < done.fates.size(); ++i) {
+    if (done.fates[i] == schedule::HoldFate::met) continue;
+    fmt::print("{}: {}\n", schedule::hold_text(plan.holds[i], done.set_up.machine->places()),
+               report::fate_words(done.fates[i]));
+  }
+}
+
 int run_one(const Options& options, const std::string& input) {
   diagnose::Emitter emitter;
   const auto refused = [&] { return refuse(emitter, options, input); };
@@ -96,6 +105,7 @@ int run_one(const Options& options, const std::string& input) {
 
   const prove::Run done = prove::run_case(*inputs, std::move(*ready), *plan);
   fmt::print("{}", done.result.printed);
+  print_fates(*plan, done);
   if (const auto code = print_trouble(*inputs, done)) return *code;
   return print_outputs(inputs->parts, done, *references) ? kExitClean : kExitFound;
 }

@@ -20,6 +20,15 @@ int worse(int a, int b) {
 
 std::optional<casefile::Case> read_input(const Options& options, const std::string& input,
                                          diagnose::Emitter& emitter) {
+  if (input.ends_with(".cu")) {
+    emitter.emit(
+        {{input, 0, 0},
+         "this is CUDA C++; latewarp reads PTX",
+         {},
+         "make PTX with `nvcc -ptx -lineinfo -arch=sm_90a`; flags or a case file say how it "
+         "is launched"});
+    return std::nullopt;
+  }
   if (options.launch.given()) return casefile::case_from_flags(input, options.launch, emitter);
   return casefile::read_case(input, emitter);
 }
