@@ -63,7 +63,7 @@ class Builder {
     LW_CHECK(kernel.has_value(), launch.kernel);  // load_inputs has looked
     const machine::ModuleId module = result_.modules[kernel->module];
     const std::vector<program::Parameter> parameters =
-        result_.machine->parameters(module, launch.kernel);
+        result_.machine->parameters(module, kernel->function->name);
     Emitter own;
     check_arguments(inputs_.parts, launch, parameters, own);
     if (own.empty()) {
@@ -92,7 +92,7 @@ class Builder {
                                        machine::ModuleId module) {
     machine::LaunchRequest request;
     request.module = module;
-    request.kernel = launch.kernel;
+    request.kernel = kernel.function->name;
     request.grid = narrow(launch.grid);
     request.block = narrow(launch.block);
     request.cluster = cluster_of(launch, *kernel.function);
