@@ -13,7 +13,7 @@ struct Kernel {
   std::string_view name;  // of its PTX and of its case
   int ctas;               // of a cluster, which makes one tile
 };
-inline constexpr Kernel kKernels[] = {{"gemm", 1}};
+inline constexpr Kernel kKernels[] = {{"gemm", 1}, {"gemm_pair", 2}};
 
 struct Problem {
   const Kernel& kernel;

@@ -25,6 +25,7 @@
 #include "../ptx/tcgen05_descriptors.cuh"
 #include "../ptx/tma.cuh"
 #include "../ptx/warp.cuh"
+#include "epilogue.cuh"
 #include "layout.h"
 
 using namespace tcgen05_gemm;
@@ -34,7 +35,7 @@ constexpr int kEpilogueThreads = 32 * kEpilogueWarps;
 constexpr int kPartBarrier = 1;
 constexpr int kMmaK = 16;
 
-extern __shared__ Tiles dynamic_shared[];
+extern __shared__ Tiles<1> dynamic_shared[];
 __shared__ ptx::Mbarrier operands_full[kStages];
 __shared__ ptx::Mbarrier operands_empty[kStages];
 __shared__ ptx::Mbarrier sums_full[kAccumulators];
@@ -52,29 +53,12 @@ __device__ __forceinline__ void init_barriers() {
   }
 }
 
-// The parity of the phase that the `use`-th use of one of `kSlots` slots fills.
-template <int kSlots>
-__device__ __forceinline__ uint32_t parity(uint32_t use) {
-  return use / kSlots & 1;
-}
-
-// A row of 32 columns into a line of the swizzle pattern.
-__device__ __forceinline__ void store_part(float (&line)[kPart], const float (&values)[kPart],
-                                           int row) {
-#pragma unroll
-  for (int unit = 0; unit < kPart / 4; ++unit) {
-    const float* from = &values[4 * unit];
-    *reinterpret_cast<float4*>(&line[4 * (unit ^ row % 8)]) =
-        make_float4(from[0], from[1], from[2], from[3]);
-  }
-}
-
 // Maps: A and B in boxes of 64 x 128, D in boxes of 32 x 128, all with 128B swizzle.
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     gemm(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtensorMap b_map,
          const __grid_constant__ CUtensorMap d_map, int tiles_m, int tiles, int blocks_k) {
   const int warp = threadIdx.x / 32;
-  Tiles& shared = dynamic_shared[0];
+  Tiles<1>& shared = dynamic_shared[0];
 
   if (threadIdx.x == 0) init_barriers();
   if (warp == 0) tcgen05::alloc<kTensorColumns>(tensor_base);
@@ -123,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         const int stage = use % kStages;
         ptx::Mbarrier& full = operands_full[stage];
         ptx::mbarrier_wait(operands_empty[stage], parity<kStages>(use) ^ 1);
-        ptx::mbarrier_arrive_expect_tx(full, kStageBytes);
+        ptx::mbarrier_arrive_expect_tx(full, kStageBytes<1>);
         ptx::tma_load(shared.a[stage], &a_map, block * kBlockK, tile % tiles_m * kTileM, full);
         ptx::tma_load(shared.b[stage], &b_map, block * kBlockK, tile / tiles_m * kTileN, full);
       }

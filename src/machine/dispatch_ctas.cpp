@@ -62,7 +62,9 @@ bool Machine::start_cluster(Launch& launch) {
   uint32_t size = static_cast<uint32_t>(launch.request.cluster.count());
   std::vector<uint32_t> sms;
   for (uint32_t rank = 0; rank < size; ++rank) {
-    std::optional<uint32_t> sm = residency_->take(needs_of(launch));
+    // Each on an SM of its own: a pair has the tensor memory of two.
+    const uint32_t first = sms.empty() ? 0 : sms.back() + 1;
+    std::optional<uint32_t> sm = residency_->take(needs_of(launch), first);
     if (!sm) {
       for (uint32_t taken : sms) residency_->give_back(taken, needs_of(launch));
       return false;
@@ -126,6 +128,8 @@ void Machine::close_if_done(Cta& cta) {
   if (order_) order_->end_cta(cta.id);
   residency_->give_back(cta.sm, needs_of(launch));
   resident_.erase(std::ranges::find(resident_, &cta));
+  for (Cta* peer : cta.cluster)
+    if (peer != nullptr) holders_[peer->id]->cluster[cta.cluster_rank] = nullptr;
   auto holder = holders_.extract(cta.id);
   close_cta(std::move(holder.mapped()), pool_);
   ++launch.ctas_finished;

@@ -7,10 +7,10 @@ uint32_t Residency::registers_of(const CtaNeeds& needs) {
   return per_warp * needs.warps;
 }
 
-std::optional<uint32_t> Residency::take(const CtaNeeds& needs) {
+std::optional<uint32_t> Residency::take(const CtaNeeds& needs, uint32_t first) {
   uint32_t shared = needs.shared_bytes + kReservedBytes;
   uint32_t registers = registers_of(needs);
-  for (uint32_t i = 0; i < sms_.size(); ++i) {
+  for (uint32_t i = first; i < sms_.size(); ++i) {
     Sm& sm = sms_[i];
     bool fits = sm.shared_bytes + shared <= kSharedBytes && sm.warps + needs.warps <= kWarps &&
                 sm.registers + registers <= kRegisters && sm.ctas < kCtas;

@@ -25,8 +25,8 @@ class Residency {
 
   explicit Residency(uint32_t sm_count) : sms_(sm_count) {}
 
-  // The lowest-numbered SM with room, now taken; nullopt: none has any.
-  std::optional<uint32_t> take(const CtaNeeds& needs);
+  // The lowest-numbered SM from `first` on with room, now taken; nullopt: none has any.
+  std::optional<uint32_t> take(const CtaNeeds& needs, uint32_t first = 0);
   void give_back(uint32_t sm, const CtaNeeds& needs);
   uint32_t sm_count() const { return static_cast<uint32_t>(sms_.size()); }
 

@@ -26,6 +26,18 @@ std::optional<uint32_t> TensorMemory::allocate(base::CtaId cta, uint32_t columns
   return std::nullopt;
 }
 
+std::optional<uint32_t> TensorMemory::allocate_in_both(TensorMemory& one, base::CtaId cta,
+                                                       TensorMemory& other, base::CtaId peer,
+                                                       uint32_t columns, base::OpId by) {
+  for (uint32_t first = 0; first + columns <= kTensorColumns; first += columns) {
+    if (!one.is_free(first, columns) || !other.is_free(first, columns)) continue;
+    one.allocations_.push_back({first, columns, cta, by, {}, {}});
+    other.allocations_.push_back({first, columns, peer, by, {}, {}});
+    return first;
+  }
+  return std::nullopt;
+}
+
 TensorMemory::Allocation* TensorMemory::find(base::CtaId cta, uint32_t first) {
   Allocation* found = nullptr;
   for (Allocation& allocation : allocations_) {

@@ -52,6 +52,10 @@ class TensorMemory {
   // The first column of a run that is now the CTA's; nullopt: none is long enough. `columns` is a
   // power of two.
   std::optional<uint32_t> allocate(base::CtaId cta, uint32_t columns, base::OpId by);
+  // The same run of both, for a pair of CTAs on two SMs.
+  static std::optional<uint32_t> allocate_in_both(TensorMemory& one, base::CtaId cta,
+                                                  TensorMemory& other, base::CtaId peer,
+                                                  uint32_t columns, base::OpId by);
   // The allocation of the CTA that begins there, a live one first, then the one freed last.
   Allocation* find(base::CtaId cta, uint32_t first);
   // Any live allocation of the CTA.

@@ -64,14 +64,19 @@ uint32_t reserved_bits(ProductKind kind) {
   return kind == ProductKind::i8 ? 0xe0806040 : 0xe0800048;
 }
 
-std::string fault_of(ProductKind kind, uint32_t bits, const ProductShape& shape) {
+// `shape` says what one CTA has.
+std::string fault_of(ProductKind kind, uint32_t bits, const ProductShape& shape, bool pair) {
+  const uint32_t ctas = pair ? 2 : 1;
   if (field(bits, 2, 1) != 0) return "it says that A is sparse";
   if ((bits & reserved_bits(kind)) != 0) return "reserved bits are set";
   const bool scaled = kind == ProductKind::mxf8f6f4;
   if (scaled && field(bits, 23, 1) == 0) return "the type of scales is not ue8m0";
   if (shape.m != 128 && (scaled || shape.m != 64))
-    return fmt::format("M is {}, not {}128", shape.m, scaled ? "" : "64 or ");
-  if (!n_is_right(kind, shape)) return fmt::format("N is {}", shape.n);
+    return fmt::format("M is {}, not {}{}", ctas * shape.m,
+                       scaled ? "" : fmt::format("{} or ", ctas * 64), ctas * 128);
+  const uint32_t least = kind == ProductKind::i8 ? 32 : 16;  // the step of a pair
+  if (!n_is_right(kind, shape) || (pair && shape.n % least != 0))
+    return fmt::format("N is {}", shape.n);
   if ((shape.a_mn_major && is_short(shape.product.a)) ||
       (shape.b_mn_major && is_short(shape.product.b)))
     return "an operand of less than 8 bits is not K-major";
@@ -112,7 +117,7 @@ uint32_t six_bits(const std::byte* from, uint32_t n) {
 
 }  // namespace
 
-Decoded<ProductShape> decode_product(ProductKind kind, uint32_t bits) {
+Decoded<ProductShape> decode_product(ProductKind kind, uint32_t bits, bool pair) {
   Decoded<ProductShape> decoded;
   ProductShape& shape = decoded.value;
   if (!type_of(kind, field(bits, 7, 3), shape.product.a) ||
@@ -135,7 +140,8 @@ Decoded<ProductShape> decode_product(ProductKind kind, uint32_t bits) {
   shape.b_mn_major = field(bits, 16, 1) != 0;
   shape.n = 8 * field(bits, 17, 6);
   shape.m = kind == ProductKind::mxf8f6f4 ? 128 * field(bits, 27, 2) : 16 * field(bits, 24, 5);
-  if (decoded.fault.empty()) decoded.fault = fault_of(kind, bits, shape);
+  if (pair) shape.m /= 2;
+  if (decoded.fault.empty()) decoded.fault = fault_of(kind, bits, shape, pair);
   if (kind == ProductKind::f16 && shape.product.a != shape.product.b)
     decoded.unmodelled = "a product of f16 and bf16";
   return decoded;

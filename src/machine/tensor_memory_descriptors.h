@@ -41,8 +41,8 @@ struct ProductShape {
 
   uint32_t k() const { return arith::kTensorRowBytes / arith::element_bytes(product.a); }
 };
-// Of one CTA (cta_group::1), dense.
-Decoded<ProductShape> decode_product(ProductKind kind, uint32_t bits);
+// Dense. Of a pair of CTAs (cta_group::2) `m` is what each of the two has.
+Decoded<ProductShape> decode_product(ProductKind kind, uint32_t bits, bool pair = false);
 
 enum class OperandSwizzle : uint8_t { none = 0, b128_atoms32 = 1, b128 = 2, b64 = 4, b32 = 6 };
 

@@ -4,6 +4,7 @@
 
 #include "machine/cta.h"
 #include "machine/memory.h"
+#include "machine/semantics/cluster_site.h"
 
 namespace lw::machine {
 
@@ -32,6 +33,10 @@ std::optional<uint32_t> shared_offset(const Op& op, Warp& warp, const AddressOpe
   if (in_window % alignment != 0) {
     warp.fail_at(op, FaultKind::misaligned, fmt::format("not a multiple of {}", alignment),
                  1u << lane, address, size);
+    return std::nullopt;
+  }
+  if (rank_bits(in_window) != 0 && warp.cta->cluster.size() > 1) {
+    warp.not_analysed(op, "an operand in the shared memory of another CTA of the cluster");
     return std::nullopt;
   }
   if (offset >= warp.shared_bytes || size > warp.shared_bytes - offset) {

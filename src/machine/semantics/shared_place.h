@@ -3,8 +3,8 @@
 //
 // Such operands are `.shared::cta` or `.shared::cluster` addresses (32 bits, in a register of 32 or
 // 64), or generic ones if the instruction names no space. A place is an offset in the bytes of its
-// CTA: address kSharedBase has offset 0. The shared memory of other CTAs of a cluster is not
-// modelled; an address outside the CTA's own is a fault.
+// CTA: address kSharedBase has offset 0. An address outside the CTA's own is a fault; those of
+// other CTAs of its cluster are cluster_site.h's.
 
 #include <cstdint>
 #include <optional>

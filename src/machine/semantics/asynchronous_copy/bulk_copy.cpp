@@ -30,13 +30,17 @@ constexpr uint16_t kAllBytes = 0xffff;
 class BulkLoad final : public SignalledLoad {
  public:
   BulkLoad(const Op& op, Warp& warp, uint32_t signal, uint32_t to, std::span<const std::byte> from)
-      : SignalledLoad(op, warp, signal, static_cast<uint32_t>(from.size())), to_(to), from_(from) {}
+      : SignalledLoad(op, warp, signal, static_cast<uint32_t>(from.size())),
+        to_offset_(to),
+        from_(from) {}
   void perform_read(Machine&) override { data_.assign(from_.begin(), from_.end()); }
 
  private:
-  void write_shared() override { std::memcpy(warp_.shared + to_, data_.data(), data_.size()); }
+  void write_shared(std::byte* shared) override {
+    std::memcpy(shared + to_offset_, data_.data(), data_.size());
+  }
 
-  uint32_t to_;
+  uint32_t to_offset_;
   std::span<const std::byte> from_;
   std::vector<std::byte> data_;
 };
@@ -100,7 +104,9 @@ std::optional<Site> site_of(const Op& op, Warp& warp, int lane) {
 }
 
 void load_lane(const Op& op, Warp& warp, int lane) {
-  if ((op.detail & kMulticast) && !check_multicast(op, warp, op.b, lane)) return;
+  uint32_t ranks = 0;
+  if ((op.detail & kMulticast) && !find_ranks(op, warp, op.b, lane, ranks)) return;
+  if (ranks != 0) return warp.not_analysed(op, "a bulk multicast to other CTAs of the cluster");
   const auto site = site_of(op, warp, lane);
   if (!site) return;
   MbarrierEntry* signal =

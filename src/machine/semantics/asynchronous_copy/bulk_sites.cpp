@@ -39,9 +39,14 @@ std::byte* global_bytes(const Op& op, Warp& warp, uint64_t address, uint64_t byt
 }
 
 void SignalledLoad::perform_write(Machine& machine) {
-  Cta& cta = *warp_.cta;
-  write_shared();
-  MbarrierEntry* signal = cta.sync.mbarriers.find(signal_offset_);
+  Cta* const cta = machine.cta(signal_in);
+  Cta* const target = machine.cta(to);
+  if (cta == nullptr || target == nullptr)
+    return warp_.fail(op_, FaultKind::peer_misuse,
+                      "a CTA that the copy writes to or signals has ended before it is done",
+                      lanes);
+  write_shared(target->shared.data());
+  MbarrierEntry* signal = cta->sync.mbarriers.find(signal_offset_);
   if (signal == nullptr)
     return warp_.fail_at(op_, FaultKind::mbarrier_misuse,
                          "the mbarrier object is not valid any more when the copy is done", lanes,
@@ -51,8 +56,8 @@ void SignalledLoad::perform_write(Machine& machine) {
   const Mbarrier::Outcome outcome = signal->object.complete(bytes_);
   if (outcome.fault != MbarrierFault::none)
     return report(op_, warp_, *signal, lanes, mbarrier_fault_text(outcome.fault));
-  if (outcome.completed) phase_completed(cta, *signal);
-  draw(cta, *signal);
+  if (outcome.completed) phase_completed(*cta, *signal);
+  draw(*cta, *signal);
 }
 
 void GroupedStore::perform_read(Machine&) {
@@ -118,15 +123,14 @@ std::optional<ReduceOp> reduce_op_of(const program::Decoder& decoder) {
   return std::nullopt;
 }
 
-bool check_multicast(const Op& op, Warp& warp, Slot mask, int lane) {
-  const uint32_t ctas = warp.lanes<uint32_t>(mask)[lane] & 0xffff;
-  if (ctas == 0) {
+bool find_ranks(const Op& op, Warp& warp, Slot mask, int lane, uint32_t& ranks) {
+  ranks = warp.lanes<uint32_t>(mask)[lane] & 0xffff;
+  if (ranks == 0) {
     warp.fail(op, FaultKind::bulk_misuse, "the mask of destination CTAs is empty", 1u << lane);
     return false;
   }
-  if (ctas == 1u << warp.cta->cluster_rank) return true;
-  warp.not_analysed(op, "multicast to other CTAs of a cluster");
-  return false;
+  if (ranks == 1u << warp.cta->cluster_rank) ranks = 0;
+  return true;
 }
 
 }  // namespace lw::machine

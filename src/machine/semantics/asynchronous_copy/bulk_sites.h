@@ -30,13 +30,20 @@ std::byte* global_bytes(const Op& op, Warp& warp, uint64_t address, uint64_t byt
 class SignalledLoad : public AsyncOperation {
  public:
   SignalledLoad(const Op& op, Warp& warp, uint32_t signal_offset, uint32_t bytes)
-      : op_(op), warp_(warp), signal_offset_(signal_offset), bytes_(bytes) {}
+      : to(warp.cta->id),
+        signal_in(warp.cta->id),
+        op_(op),
+        warp_(warp),
+        signal_offset_(signal_offset),
+        bytes_(bytes) {}
   void perform_write(Machine& machine) final;
 
   base::AsyncId order_id;  // the order engine's
+  // Where the bytes go, and whose object is signalled; the issuer's own at first.
+  base::CtaId to, signal_in;
 
  protected:
-  virtual void write_shared() = 0;
+  virtual void write_shared(std::byte* shared) = 0;
 
   const Op& op_;
   Warp& warp_;
@@ -75,7 +82,7 @@ order::AsyncAccess global_access(order::Kind kind, std::span<const order::Range>
 // The operation that a reduction's opcode names.
 std::optional<ReduceOp> reduce_op_of(const program::Decoder& decoder);
 
-// Multicast: only to the CTA itself is modelled. False if the copy shall not go on.
-bool check_multicast(const Op& op, Warp& warp, Slot mask, int lane);
+// The ranks of a multicast; 0: the CTA itself alone. False if the copy shall not go on.
+bool find_ranks(const Op& op, Warp& warp, Slot mask, int lane, uint32_t& ranks);
 
 }  // namespace lw::machine

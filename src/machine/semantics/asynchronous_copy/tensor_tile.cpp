@@ -3,8 +3,9 @@
 //
 // The tensor map's 128 bytes are read when the copy is issued: what it touches is known from then
 // on. tensor_copy.h turns map and coordinates into rows; here the rows are checked against the
-// buffers, told to the order engine as ranges, and moved at the two milestones. im2col, gather and
-// scatter, multicast and pairs of CTAs are not modelled.
+// buffers, told to the order engine as ranges, and moved at the two milestones. A pair of CTAs
+// (cta_group::2) may signal the other one's mbarrier; a multicast is a copy and a signal at the
+// same places of each CTA. im2col, gather, scatter, and multicasts of a pair are not modelled.
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@
 #include "machine/each_lane.h"
 #include "machine/semantics/asynchronous_copy/bulk_sites.h"
 #include "machine/semantics/bind.h"
+#include "machine/semantics/cluster_site.h"
 #include "machine/tensor_copy.h"
 
 namespace lw::machine {
@@ -28,6 +30,7 @@ using ptx::Type;
 constexpr uint32_t kSharedAt = 0, kMapAt = 2, kSignalAt = 4, kCoordinatesAt = 6;
 constexpr int kSharedBits = 0, kMapBits = 2, kSignalBits = 4;
 constexpr uint16_t kMulticast = 1 << 6;
+constexpr uint16_t kPair = 1 << 7;
 constexpr int kDimensionsShift = 8;
 constexpr uint32_t kBoxAlignment = 128;
 constexpr uint32_t kElement = 16;
@@ -55,10 +58,10 @@ class TileLoad final : public SignalledLoad {
   }
 
  private:
-  void write_shared() override {
+  void write_shared(std::byte* shared) override {
     const std::byte* from = bytes_.data();
     for (const TileRow& row : tile_.rows) {
-      load_row(warp_.shared, tile_.box_offset, tile_.map, row, from);
+      load_row(shared, tile_.box_offset, tile_.map, row, from);
       from += row.inside;
     }
   }
@@ -205,12 +208,39 @@ std::optional<Tile> tile_of(const Op& op, Warp& warp, int lane, TileDirection di
   return tile;
 }
 
+// A copy that no order engine hears of.
+void start_crossing(const Op& op, Warp& warp, int lane, Cta& to, const ClusterObject& signal,
+                    const Tile& tile) {
+  auto load = std::make_unique<TileLoad>(op, warp, signal.entry->offset, tile);
+  load->to = to.id;
+  load->signal_in = signal.cta->id;
+  ++signal.entry->signals_pending;
+  warp.machine->start(std::move(load), warp, op).lanes = 1u << lane;
+}
+
+void load_to_several(const Op& op, Warp& warp, int lane, uint32_t ranks, uint32_t signal,
+                     const Tile& tile) {
+  for (uint32_t rank = 0; rank < 16; ++rank) {
+    if ((ranks >> rank & 1) == 0 || warp.machine->has_ended()) continue;
+    if (const ClusterObject object = object_of_rank(op, warp, rank, signal, lane))
+      start_crossing(op, warp, lane, *object.cta, object, tile);
+  }
+}
+
 void load_lane(const Op& op, Warp& warp, int lane) {
-  if ((op.detail & kMulticast) && !check_multicast(op, warp, op.a, lane)) return;
+  uint32_t ranks = 0;
+  if ((op.detail & kMulticast) && !find_ranks(op, warp, op.a, lane, ranks)) return;
   std::optional<Tile> tile = tile_of(op, warp, lane, TileDirection::load);
   if (!tile) return;
-  MbarrierEntry* signal =
-      object_at(op, warp, attached_address(op, warp, kSignalAt, kSignalBits), lane);
+  const AddressOperand at = attached_address(op, warp, kSignalAt, kSignalBits);
+  if ((op.detail & kPair) || ranks != 0) {
+    if (!may_cross(op, warp)) return;
+    const ClusterObject object = object_in_cluster(op, warp, at, lane);
+    if (!object) return;
+    if (ranks != 0) return load_to_several(op, warp, lane, ranks, object.entry->offset, *tile);
+    return start_crossing(op, warp, lane, *warp.cta, object, *tile);
+  }
+  MbarrierEntry* signal = object_at(op, warp, at, lane);
   if (signal == nullptr) return;
   const order::AsyncAccess accesses[] = {
       global_access(order::Kind::kRead, tile->global, kElement),
@@ -261,8 +291,8 @@ bool is_tile(Decoder& decoder) {
     decoder.not_modelled(fmt::format("tensor copies of mode .{}", ptx::name_of(mod)));
     return false;
   }
-  if (!decoder.has(Mod::cta_group_2)) return true;
-  decoder.not_modelled("tensor copies of a pair of CTAs");
+  if (!decoder.has(Mod::cta_group_2) || !decoder.has(Mod::multicast_cluster)) return true;
+  decoder.not_modelled("a multicast by a pair of CTAs");
   return false;
 }
 
@@ -297,6 +327,7 @@ void bind_cp_async_bulk_tensor_g2s(Decoder& decoder) {
   Op& op = bind(decoder, plain_handlers<run_lanes<load_lane>>, 0, 1);
   op.a = mask;
   if (multicast) op.detail |= kMulticast;
+  if (decoder.has(Mod::cta_group_2)) op.detail |= kPair;
 }
 
 void bind_cp_async_bulk_tensor_s2g(Decoder& decoder) {

@@ -7,6 +7,7 @@
 #include "machine/cta.h"
 #include "machine/each_lane.h"
 #include "machine/machine.h"
+#include "machine/semantics/cluster_site.h"
 #include "order/engine.h"
 
 namespace lw::machine {
@@ -108,12 +109,21 @@ class Resolver {
       else if (space == AccessSpace::shared && is_on_object(lanes_.place[lane]))
         on_object |= 1u << lane;
     });
+    if (bad != 0 && space == AccessSpace::shared && is_in_peer(bad, window)) return false;
     if (bad != 0) return outside(bad, name(space));
     if (on_object != 0) return touches_object(on_object);
     if (kind_ != order::Kind::kRead &&
         (space == AccessSpace::constant || space == AccessSpace::param))
       return read_only(lanes, name(space));
     if (warp_.order) tell(space, lanes);
+    return true;
+  }
+
+  // Shared memory of another CTA: then that has been said.
+  bool is_in_peer(LaneMask lanes, uint64_t window) {
+    const uint64_t address = lanes_.address[std::countr_zero(lanes)] - window;
+    if (warp_.cta->cluster.size() == 1 || rank_bits(address) == 0) return false;
+    warp_.not_analysed(op_, "an access to the shared memory of another CTA of the cluster");
     return true;
   }
 

@@ -1,6 +1,6 @@
 // mapa and getctarank (PTX: Data Movement). An address in a CTA's own shared memory names the same
 // bytes in `.shared::cta` and `.shared::cluster` (rule K-10), so mapping to the own rank changes
-// nothing. The shared memory of other CTAs is not modelled.
+// nothing; addresses of other CTAs are cluster_site.h's.
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include "machine/each_lane.h"
 #include "machine/machine.h"
 #include "machine/semantics/bind.h"
+#include "machine/semantics/cluster_site.h"
 
 namespace lw::machine {
 namespace {
@@ -23,15 +24,26 @@ void run_mapa(const Op& op, Warp& warp) {
     if (rank >= size)
       return warp.fail(op, FaultKind::peer_misuse,
                        fmt::format("rank {} in a cluster of {} CTAs", rank, size), 1u << lane);
-    if (rank != warp.cta->cluster_rank)
-      return warp.not_analysed(op, "the shared memory of another CTA of the cluster");
-    warp.lanes<Number>(op.d)[lane] = warp.lanes<Number>(op.a)[lane];
+    Number address = warp.lanes<Number>(op.a)[lane];
+    if (rank != warp.cta->cluster_rank) {
+      if (sizeof(Number) > sizeof(uint32_t) || rank_bits(address) != 0)
+        return warp.not_analysed(op, "the shared memory of another CTA of the cluster");
+      address = address_in_cta(static_cast<uint32_t>(address), rank);
+    }
+    warp.lanes<Number>(op.d)[lane] = address;
   });
 }
 
+// Op: d result, a address.
+template <class Number>
 void run_rank(const Op& op, Warp& warp) {
-  for_each_lane(warp.active,
-                [&](int lane) { warp.lanes<uint32_t>(op.d)[lane] = warp.cta->cluster_rank; });
+  for_each_lane(warp.active, [&](int lane) {
+    const uint64_t address = warp.lanes<Number>(op.a)[lane];
+    // Generic addresses of other CTAs are not made.
+    const uint64_t rank = address >> 32 == 0 ? rank_bits(address) : 0;
+    warp.lanes<uint32_t>(op.d)[lane] =
+        rank == 0 ? warp.cta->cluster_rank : static_cast<uint32_t>(rank - 1);
+  });
 }
 
 }  // namespace
@@ -45,7 +57,11 @@ void bind_mapa(Decoder& decoder) {
 }
 
 void bind_getctarank(Decoder& decoder) {
-  decoder.emit(plain_handlers<run_rank>, decoder.result(decoder.operand(0), ptx::Type::u32));
+  const ptx::Type type = decoder.type();
+  decoder.emit(ptx::bits_of(type) > 32 ? plain_handlers<run_rank<uint64_t>>
+                                       : plain_handlers<run_rank<uint32_t>>,
+               decoder.result(decoder.operand(0), ptx::Type::u32),
+               decoder.source(decoder.operand(1), type));
 }
 
 }  // namespace lw::machine

@@ -13,6 +13,7 @@
 #include "machine/each_lane.h"
 #include "machine/machine.h"
 #include "machine/semantics/bind.h"
+#include "machine/semantics/parallel_synchronization/cluster_barrier.h"
 #include "machine/semantics/telling.h"
 #include "machine/sync_hooks.h"
 #include "order/engine.h"
@@ -204,6 +205,7 @@ void release_barriers_after_exit(Warp& warp) {
     else if (barrier.has_whole_warp(warp.id, cta.live_lanes))
       warp.wake(Wait::Kind::named_barrier, id + kForOwnWarp);
   }
+  complete_cluster_barrier(cta);
 }
 
 std::string describe_named_barrier(const Cta& cta, const Wait& wait) {

@@ -9,6 +9,7 @@
 #include "machine/each_lane.h"
 #include "machine/machine.h"
 #include "machine/semantics/bind.h"
+#include "machine/semantics/cluster_site.h"
 #include "machine/semantics/parallel_synchronization/mbarrier_site.h"
 #include "machine/semantics/telling.h"
 #include "order/engine.h"
@@ -30,7 +31,7 @@ AddressOperand operand_of(const Op& op) {
   return {op.a, op.b, (op.detail & kWide) != 0, (op.detail & kGeneric) != 0};
 }
 
-// Calls `body(entry, lanes)` for the lanes at each object, until the run ends.
+// Calls `body(object, lanes)` for the lanes at each object, until the run ends.
 template <class Body>
 void for_each_object(const Op& op, Warp& warp, Body body) {
   const AddressOperand operand = operand_of(op);
@@ -38,8 +39,8 @@ void for_each_object(const Op& op, Warp& warp, Body body) {
       warp.active, [&](int lane) { return address_of_lane(warp, operand, lane); },
       [&](uint64_t, LaneMask lanes) {
         if (warp.machine->has_ended()) return;
-        MbarrierEntry* entry = object_at(op, warp, operand, std::countr_zero(lanes));
-        if (entry != nullptr) body(*entry, lanes);
+        const ClusterObject object = object_in_cluster(op, warp, operand, std::countr_zero(lanes));
+        if (object) body(object, lanes);
       });
 }
 
@@ -64,7 +65,8 @@ Mbarrier::Outcome arrive_one(const Op& op, const Warp& warp, Mbarrier& object, i
   return object.arrive_expect(op.detail & kExpect ? operand : 0, arrive);
 }
 
-void arrive_at(const Op& op, Warp& warp, MbarrierEntry& entry, LaneMask lanes) {
+void arrive_at(const Op& op, Warp& warp, const ClusterObject& at, LaneMask lanes) {
+  MbarrierEntry& entry = *at.entry;
   LaneMask untold = 0;
   for_each_lane(lanes, [&](int lane) {
     if (warp.machine->has_ended()) return;
@@ -77,21 +79,23 @@ void arrive_at(const Op& op, Warp& warp, MbarrierEntry& entry, LaneMask lanes) {
     if (!outcome.completed) return;
     tell_arrivals(op, warp, entry, untold);
     untold = 0;
-    phase_completed(*warp.cta, entry);
+    phase_completed(*at.cta, entry);
   });
   if (warp.machine->has_ended()) return;
   tell_arrivals(op, warp, entry, untold);
-  draw(*warp.cta, entry);
+  draw(*at.cta, entry);
 }
 
 void run_arrive(const Op& op, Warp& warp) {
-  for_each_object(op, warp,
-                  [&](MbarrierEntry& entry, LaneMask lanes) { arrive_at(op, warp, entry, lanes); });
+  for_each_object(op, warp, [&](const ClusterObject& object, LaneMask lanes) {
+    arrive_at(op, warp, object, lanes);
+  });
 }
 
 template <bool complete>
-void change_bytes_at(const Op& op, Warp& warp, MbarrierEntry& entry, LaneMask lanes) {
-  const order::Mbarrier place = place_of(*warp.cta, entry);
+void change_bytes_at(const Op& op, Warp& warp, const ClusterObject& at, LaneMask lanes) {
+  MbarrierEntry& entry = *at.entry;
+  const order::Mbarrier place = place_of(*at.cta, entry);
   for_each_lane(lanes, [&](int lane) {
     if (warp.machine->has_ended()) return;
     const int64_t bytes = warp.lanes<uint32_t>(op.c)[lane];
@@ -102,15 +106,15 @@ void change_bytes_at(const Op& op, Warp& warp, MbarrierEntry& entry, LaneMask la
       warp.order->mbarrier_complete_tx(*warp.order_warp, op.instruction, 1u << lane, place);
     if (warp.order && !complete)
       warp.order->mbarrier_expect(*warp.order_warp, op.instruction, 1u << lane, place);
-    if (outcome.completed) phase_completed(*warp.cta, entry);
+    if (outcome.completed) phase_completed(*at.cta, entry);
   });
-  draw(*warp.cta, entry);
+  draw(*at.cta, entry);
 }
 
 template <bool complete>
 void run_bytes(const Op& op, Warp& warp) {
-  for_each_object(op, warp, [&](MbarrierEntry& entry, LaneMask lanes) {
-    change_bytes_at<complete>(op, warp, entry, lanes);
+  for_each_object(op, warp, [&](const ClusterObject& object, LaneMask lanes) {
+    change_bytes_at<complete>(op, warp, object, lanes);
   });
 }
 
@@ -170,7 +174,11 @@ void run_init(const Op& op, Warp& warp) {
 }
 
 void run_inval(const Op& op, Warp& warp) {
-  for_each_object(op, warp, [&](MbarrierEntry& entry, LaneMask lanes) {
+  for_each_object(op, warp, [&](const ClusterObject& object, LaneMask lanes) {
+    MbarrierEntry& entry = *object.entry;
+    if (object.cta != warp.cta)
+      return warp.fail(op, FaultKind::peer_misuse, "the object of another CTA is invalidated",
+                       lanes, diagnose::RuleId::kE7);
     if (!is_idle(*warp.cta, entry))
       return report(op, warp, entry, lanes, "invalidated while it is in use",
                     diagnose::RuleId::kE8);

@@ -3,17 +3,20 @@
 //
 // One warp allocates whole columns of its SM's tensor memory, and waits while there are too few in
 // a row; the address is stored to shared memory as an ordinary store would do it. Columns are freed
-// as they were allocated. Neither touches the cells.
+// as they were allocated. Neither touches the cells. A pair of CTAs (cta_group::2) allocates
+// together: the first waits for the other, and both get the same columns of their SMs, each its
+// own word; each frees its own.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "machine/dispatch.h"
 #include "machine/semantics/bind.h"
-#include "machine/semantics/parallel_synchronization/mbarrier_site.h"
+#include "machine/semantics/cluster_site.h"
 #include "machine/semantics/telling.h"
 #include "machine/semantics/tensor_memory/tensor_site.h"
 #include "order/engine.h"
@@ -24,6 +27,7 @@ namespace {
 using diagnose::RuleId;
 
 // alloc: a address, b displacement, c columns; dealloc: a address, c columns.
+constexpr uint16_t kPair = 4;
 constexpr uint32_t kLeastColumns = 32;
 constexpr uint32_t kWordBytes = 4;
 
@@ -71,6 +75,52 @@ bool shares_sm(const Warp& warp) {
   });
 }
 
+void has_allocated(CtaSyncState& sync, uint32_t columns) {
+  sync.uses_tensor_memory = true;
+  sync.tensor_columns = columns;
+}
+
+// Columns that both CTAs of the pair get; without any the warp waits, or the fault has been
+// reported.
+std::optional<uint32_t> allocate_as_pair(const Op& op, Warp& warp, uint32_t columns) {
+  Cta* const peer = peer_of(op, warp, warp.active);
+  if (peer == nullptr) return std::nullopt;
+  CtaSyncState& own = warp.cta->sync;
+  CtaSyncState& other = peer->sync;
+  if (!own.pair_given) {
+    own.pair_asks = columns;
+    if (other.pair_asks != 0 && !other.pair_given && other.pair_asks != columns) {
+      misuse_tensor_memory(op, warp,
+                           fmt::format("{} columns, and its peer {}", columns, other.pair_asks));
+      return std::nullopt;
+    }
+    if (other.pair_asks == columns && !other.pair_given)
+      own.pair_given = other.pair_given = TensorMemory::allocate_in_both(
+          tensor_memory_of(warp), warp.cta->id, warp.machine->tensor_memory(peer->sm), peer->id,
+          columns, op.instruction);
+  }
+  if (!own.pair_given) {
+    warp.block(&op, {Wait::Kind::tensor_columns, 0, columns, op.instruction});
+    return std::nullopt;
+  }
+  own.pair_asks = 0;
+  peer->wake(Wait::Kind::tensor_columns, 0);
+  return std::exchange(own.pair_given, std::nullopt);
+}
+
+const Op* run_alloc_pair(const Op& op, Warp& warp) {
+  if (!require_whole_warp(op, warp) || !may_cross(op, warp)) return nullptr;
+  const auto columns = columns_of(op, warp);
+  if (!columns || !may_allocate(op, warp, *columns)) return nullptr;
+  const auto place = place_of_address(op, warp);
+  if (!place) return nullptr;
+  const auto first = allocate_as_pair(op, warp, *columns);
+  if (!first) return nullptr;
+  has_allocated(warp.cta->sync, *columns);
+  std::memcpy(warp.shared + *place, &*first, kWordBytes);
+  return &op + 1;
+}
+
 const Op* run_alloc(const Op& op, Warp& warp) {
   if (!require_whole_warp(op, warp)) return nullptr;
   const auto columns = columns_of(op, warp);
@@ -83,8 +133,7 @@ const Op* run_alloc(const Op& op, Warp& warp) {
     warp.block(&op, {Wait::Kind::tensor_columns, 0, *columns, op.instruction});
     return nullptr;
   }
-  warp.cta->sync.uses_tensor_memory = true;
-  warp.cta->sync.tensor_columns = *columns;
+  has_allocated(warp.cta->sync, *columns);
   if (warp.order) {
     const Telling telling(op, warp);
     warp.order->tensor_alloc(*warp.order_warp, op.instruction, warp.active, *first, *columns,
@@ -108,6 +157,7 @@ void wake_waiting(Machine& machine, uint32_t sm) {
 
 void run_dealloc(const Op& op, Warp& warp) {
   if (!require_whole_warp(op, warp)) return;
+  if ((op.detail & kPair) && !may_cross(op, warp)) return;
   const auto address = uniform_value(op, warp, "address", op.a);
   if (!address) return;
   const auto columns = columns_of(op, warp);
@@ -138,22 +188,24 @@ void run_relinquish(const Op& op, Warp& warp) {
 }  // namespace
 
 void bind_tcgen05_alloc(Decoder& decoder) {
-  if (!is_single_cta(decoder)) return;
   const AddressOperand place = address_operand(decoder, decoder.operand(0));
   const Slot columns = decoder.source(decoder.operand(1), ptx::Type::u32);
-  decoder.emit(control_handlers<run_alloc>, Slot{}, place.base, place.displacement, columns)
+  const bool pair = decoder.has(ptx::Mod::cta_group_2);
+  decoder
+      .emit(pair ? control_handlers<run_alloc_pair> : control_handlers<run_alloc>, Slot{},
+            place.base, place.displacement, columns)
       .detail = address_bits(place);
 }
 
 void bind_tcgen05_dealloc(Decoder& decoder) {
-  if (!is_single_cta(decoder)) return;
   const Slot address = decoder.source(decoder.operand(0), ptx::Type::b32);
   const Slot columns = decoder.source(decoder.operand(1), ptx::Type::u32);
-  decoder.emit(aligned_handlers<run_dealloc>, Slot{}, address, Slot{}, columns);
+  decoder.emit(aligned_handlers<run_dealloc>, Slot{}, address, Slot{}, columns).detail =
+      decoder.has(ptx::Mod::cta_group_2) ? kPair : 0;
 }
 
 void bind_tcgen05_relinquish_alloc_permit(Decoder& decoder) {
-  if (is_single_cta(decoder)) decoder.emit(aligned_handlers<run_relinquish>);
+  decoder.emit(aligned_handlers<run_relinquish>);
 }
 
 }  // namespace lw::machine

@@ -1,25 +1,29 @@
 // tcgen05.commit (PTX: TensorCore 5th Generation Instructions, tcgen05.commit): an arrival on an
-// mbarrier, once all products and copies that the thread issued before are complete.
+// mbarrier, or on those at one place in several CTAs of the cluster, once all products and copies
+// that the thread issued before are complete.
 
 #include "machine/dispatch.h"
 #include "machine/each_lane.h"
 #include "machine/semantics/bind.h"
-#include "machine/semantics/parallel_synchronization/mbarrier_site.h"
+#include "machine/semantics/cluster_site.h"
 #include "machine/semantics/tensor_memory/tensor_site.h"
 #include "order/engine.h"
 
 namespace lw::machine {
 namespace {
 
-// Op: a address, b displacement.
+// Op: a address, b displacement, c mask of CTAs.
+constexpr uint16_t kPair = 1 << 8;
+constexpr uint16_t kMulticast = 1 << 9;
 
 class ProductArrival final : public AsyncOperation {
  public:
-  ProductArrival(const Op& op, Warp& warp, uint32_t offset, base::LaneMask lane,
+  ProductArrival(const Op& op, Warp& warp, const ClusterObject& object, base::LaneMask lane,
                  base::AsyncId order_id)
       : op_(op),
         warp_(warp),
-        offset_(offset),
+        cta_(object.cta->id),
+        offset_(object.entry->offset),
         lane_(lane),
         place_(warp.sync.products.now()),
         order_id_(order_id) {}
@@ -31,6 +35,7 @@ class ProductArrival final : public AsyncOperation {
  private:
   const Op& op_;
   Warp& warp_;
+  base::CtaId cta_;
   uint32_t offset_;
   base::LaneMask lane_;
   uint64_t place_;
@@ -38,8 +43,12 @@ class ProductArrival final : public AsyncOperation {
 };
 
 void ProductArrival::perform_write(Machine& machine) {
-  Cta& cta = *warp_.cta;
-  MbarrierEntry* entry = cta.sync.mbarriers.find(offset_);
+  Cta* const cta = machine.cta(cta_);
+  if (cta == nullptr)
+    return warp_.fail(op_, FaultKind::peer_misuse,
+                      "the CTA of the mbarrier object has ended when the products are complete",
+                      lane_);
+  MbarrierEntry* entry = cta->sync.mbarriers.find(offset_);
   if (entry == nullptr)
     return warp_.fail_at(op_, FaultKind::mbarrier_misuse,
                          "the mbarrier object is not valid any more when the products are complete",
@@ -49,38 +58,54 @@ void ProductArrival::perform_write(Machine& machine) {
   const Mbarrier::Outcome outcome = entry->object.arrive({});
   if (outcome.fault != MbarrierFault::none)
     return report(op_, warp_, *entry, lane_, mbarrier_fault_text(outcome.fault));
-  if (outcome.completed) phase_completed(cta, *entry);
-  draw(cta, *entry);
+  if (outcome.completed) phase_completed(*cta, *entry);
+  draw(*cta, *entry);
+}
+
+void start_arrival(const Op& op, Warp& warp, int lane, const ClusterObject& object) {
+  ++object.entry->signals_pending;
+  const base::LaneMask only = 1u << lane;
+  base::AsyncId order_id;
+  if (warp.order)
+    order_id = warp.order->tensor_commit(*warp.order_warp, op.instruction,
+                                         base::LaneId(static_cast<uint8_t>(lane)),
+                                         place_of(*object.cta, *object.entry));
+  warp.machine->start(std::make_unique<ProductArrival>(op, warp, object, only, order_id), warp, op)
+      .lanes = only;
+}
+
+// Whichever CTA the address is in: its place there counts.
+void commit_to_several(const Op& op, Warp& warp, int lane, uint32_t offset) {
+  const uint32_t ranks = warp.lanes<uint32_t>(op.c)[lane] & 0xffff;
+  for (uint32_t rank = 0; rank < 16; ++rank) {
+    if ((ranks >> rank & 1) == 0 || warp.machine->has_ended()) continue;
+    if (const ClusterObject object = object_of_rank(op, warp, rank, offset, lane))
+      start_arrival(op, warp, lane, object);
+  }
 }
 
 void run_commit(const Op& op, Warp& warp) {
+  if ((op.detail & (kPair | kMulticast)) && !may_cross(op, warp)) return;
   const AddressOperand operand{op.a, op.b, (op.detail & kWide) != 0, (op.detail & kGeneric) != 0};
   for_each_lane(warp.active, [&](int lane) {
     if (warp.machine->has_ended()) return;
-    MbarrierEntry* entry = object_at(op, warp, operand, lane);
-    if (entry == nullptr) return;
-    ++entry->signals_pending;
-    const base::LaneMask only = 1u << lane;
-    base::AsyncId order_id;
-    if (warp.order)
-      order_id = warp.order->tensor_commit(*warp.order_warp, op.instruction,
-                                           base::LaneId(static_cast<uint8_t>(lane)),
-                                           place_of(*warp.cta, *entry));
-    warp.machine
-        ->start(std::make_unique<ProductArrival>(op, warp, entry->offset, only, order_id), warp, op)
-        .lanes = only;
+    const ClusterObject object = object_in_cluster(op, warp, operand, lane);
+    if (!object) return;
+    if (op.detail & kMulticast) return commit_to_several(op, warp, lane, object.entry->offset);
+    start_arrival(op, warp, lane, object);
   });
 }
 
 }  // namespace
 
 void bind_tcgen05_commit(Decoder& decoder) {
-  if (!is_single_cta(decoder)) return;
-  if (decoder.has(ptx::Mod::multicast_cluster))
-    return decoder.not_modelled("a commit to several CTAs");
   const AddressOperand address = address_operand(decoder, decoder.operand(0));
-  Op& op = decoder.emit(plain_handlers<run_commit>, Slot{}, address.base, address.displacement);
-  op.detail = address_bits(address);
+  const bool multicast = decoder.has(ptx::Mod::multicast_cluster);
+  const Slot mask = multicast ? decoder.source(decoder.operand(1), ptx::Type::u16) : Slot{};
+  Op& op =
+      decoder.emit(plain_handlers<run_commit>, Slot{}, address.base, address.displacement, mask);
+  op.detail = static_cast<uint16_t>(address_bits(address) | (multicast ? kMulticast : 0) |
+                                    (decoder.has(ptx::Mod::cta_group_2) ? kPair : 0));
 }
 
 }  // namespace lw::machine

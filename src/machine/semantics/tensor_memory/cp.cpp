@@ -154,7 +154,8 @@ bool find_source(const Op& op, Warp& warp, int lane, CopyPlan& plan) {
   }
   for (uint32_t row = 0; row < rows_of(plan.shape); ++row)
     for (uint32_t part = 0; part < pieces_of(plan.shape); ++part) {
-      const auto offset = operand_piece(op, warp, decoded.value.k_major_piece(row, part), lane);
+      const auto offset =
+          operand_piece(op, warp, *warp.cta, decoded.value.k_major_piece(row, part), lane);
       if (!offset) return false;
       plan.pieces.push_back(*offset);
     }

@@ -1,4 +1,5 @@
-// tcgen05.mma, dense, of one CTA (PTX: TensorCore 5th Generation Instructions, tcgen05.mma).
+// tcgen05.mma, dense, of one CTA or a pair (PTX: TensorCore 5th Generation Instructions,
+// tcgen05.mma).
 //
 // One thread issues it; it runs by itself, after the products and copies that its warp issued
 // before. What the descriptors say is checked when it is issued. A and B are taken at its first
@@ -6,7 +7,8 @@
 //
 // D (16 rows of it, M 64: every other half of 32 lanes) and A in tensor memory have a row in a
 // lane: an element of D in a cell, the 32 bytes of a row of A in eight cells. What a collector
-// keeps is read again: sources must not change before they are used.
+// keeps is read again: sources must not change before they are used. A pair is two products, one
+// for the rows of each CTA, that one thread issues.
 
 #include <array>
 #include <cstring>
@@ -15,6 +17,7 @@
 #include "machine/each_lane.h"
 #include "machine/semantics/asynchronous_copy/bulk_sites.h"
 #include "machine/semantics/bind.h"
+#include "machine/semantics/cluster_site.h"
 #include "machine/semantics/telling.h"
 #include "machine/semantics/tensor_memory/product.h"
 #include "order/engine.h"
@@ -33,32 +36,52 @@ class ProductOperation final : public AsyncOperation {
   bool can_advance() const override {
     return !warp_.sync.products.has_before(base::kAllLanes, place_);
   }
-  void perform_read(Machine&) override {
+  void perform_read(Machine& machine) override {
+    if (!all_here(machine)) return;
     a_ = take(product_.a);
     b_ = take(product_.b);
+    const std::vector<std::byte> rest = take(product_.b_rest);
+    b_.insert(b_.end(), rest.begin(), rest.end());
     take_scales(product_.scales_a, scales_a_);
     take_scales(product_.scales_b, scales_b_);
   }
-  void perform_write(Machine&) override {
+  void perform_write(Machine& machine) override {
+    if (!all_here(machine)) return;
     multiply();
     warp_.sync.products.done(this, CopyPart::writes);
   }
 
  private:
+  // The CTAs of a pair must not end before the product is done.
+  bool all_here(Machine& machine) {
+    const auto is_here = [&](const Source& source) {
+      return source.rows == 0 || machine.cta(source.cta) != nullptr;
+    };
+    if (is_here(product_.a) && is_here(product_.b) && is_here(product_.b_rest)) return true;
+    warp_.fail(op_, FaultKind::peer_misuse,
+               "a CTA of the pair has ended before the product is done", lanes);
+    return false;
+  }
+  TensorMemory& cells_of(base::CtaId cta) const {
+    return warp_.machine->tensor_memory(warp_.machine->cta(cta)->sm);
+  }
+
   std::vector<std::byte> take(const Source& source) const {
     std::vector<std::byte> tile(size_t{source.rows} * arith::kTensorRowBytes);
+    if (source.rows == 0) return tile;
+    const std::byte* shared = warp_.machine->cta(source.cta)->shared.data();
     if (source.in_tensor_memory) {
       take_cells(source, tile.data());
     } else {
       for (uint32_t piece = 0; piece < source.pieces.size(); ++piece)
-        place_piece(source.layout, source.rows, source.type, piece,
-                    warp_.shared + source.pieces[piece], tile.data());
+        place_piece(source.layout, source.rows, source.type, piece, shared + source.pieces[piece],
+                    tile.data());
     }
     return tile;
   }
 
   void take_cells(const Source& source, std::byte* tile) const {
-    TensorMemory& memory = tensor_memory_of(warp_);
+    TensorMemory& memory = cells_of(source.cta);
     for (uint32_t column = 0; column < kColumnsOfA; ++column) {
       const uint32_t* cells = memory.column(source.address.column + column) + source.address.lane;
       for (uint32_t row = 0; row < source.rows; ++row)
@@ -88,19 +111,21 @@ class ProductOperation final : public AsyncOperation {
     if (!scales_a_.empty()) shape.product.scales = {scales_a_.data(), scales_b_.data()};
     std::vector<uint32_t> rows, columns;
     for (uint32_t row = 0; row < shape.m; row += arith::kTensorRowGroup)
-      rows.push_back(product_.d.lane + lane_of_row(shape.m, row));
-    for (uint32_t column = 0; column < shape.n; ++column) columns.push_back(column * kTensorLanes);
+      rows.push_back(product_.d.lane + (product_.folded ? row : lane_of_row(shape.m, row)));
+    const uint32_t across = product_.folded ? shape.n / 2 : shape.n;
+    for (uint32_t column = 0; column < shape.n; ++column)
+      columns.push_back(column % across * kTensorLanes + column / across * kFoldLanes);
     if (product_.d_shift != 0 && shape.product.accumulate && !shift_d(rows, columns))
       return warp_.not_analysed(op_, "a D that loses bits when it is scaled");
     arith::tensor_mma(shape.product, a_.data(), b_.data(),
-                      {tensor_memory_of(warp_).column(product_.d.column), rows, columns,
+                      {cells_of(product_.cta).column(product_.d.column), rows, columns,
                        product_.kept.empty() ? nullptr : product_.kept.data()});
   }
 
   // Scales D where it is; false if a code is not exactly another.
   bool shift_d(std::span<const uint32_t> rows, std::span<const uint32_t> columns) {
     const bool half = product_.shape.product.d == arith::TensorResult::kF16;
-    uint32_t* cells = tensor_memory_of(warp_).column(product_.d.column);
+    uint32_t* cells = cells_of(product_.cta).column(product_.d.column);
     for (uint32_t column : columns)
       for (uint32_t row = 0; row < product_.shape.m; ++row) {
         if (!product_.kept.empty() && product_.kept[row] != 0) continue;
@@ -175,16 +200,33 @@ void tell_order(const Op& op, Warp& warp, int lane, const Product& product) {
                             .shared = std::span(shared, a.empty() ? 1 : 2)});
 }
 
+void issue(const Op& op, Warp& warp, int lane, Product product) {
+  const base::LaneMask only = 1u << lane;
+  auto operation = std::make_unique<ProductOperation>(op, warp, std::move(product));
+  warp.sync.products.issue(only, operation.get());
+  warp.machine->start(std::move(operation), warp, op).lanes = only;
+}
+
+void issue_pair(const Op& op, Warp& warp, int lane) {
+  const Cta* const peer = peer_of(op, warp, 1u << lane);
+  if (peer == nullptr) return;
+  std::optional<Product> own = product_of(op, warp, lane, *warp.cta);
+  if (!own) return;
+  std::optional<Product> other = product_of(op, warp, lane, *peer);
+  if (!other) return;
+  issue(op, warp, lane, std::move(*own));
+  issue(op, warp, lane, std::move(*other));
+}
+
 void run_mma(const Op& op, Warp& warp) {
+  if ((op.detail & kPair) && !may_cross(op, warp)) return;
   for_each_lane(warp.active, [&](int lane) {
     if (warp.machine->has_ended()) return;
-    std::optional<Product> product = product_of(op, warp, lane);
+    if (op.detail & kPair) return issue_pair(op, warp, lane);
+    std::optional<Product> product = product_of(op, warp, lane, *warp.cta);
     if (!product) return;
     tell_order(op, warp, lane, *product);
-    const base::LaneMask only = 1u << lane;
-    auto operation = std::make_unique<ProductOperation>(op, warp, std::move(*product));
-    warp.sync.products.issue(only, operation.get());
-    warp.machine->start(std::move(operation), warp, op).lanes = only;
+    issue(op, warp, lane, std::move(*product));
   });
 }
 
@@ -213,7 +255,8 @@ std::vector<Slot> slots_of_a(Decoder& decoder, bool in_tensor_memory) {
 
 // What the forms have that is not here; empty: nothing.
 std::string unmodelled_part(const Decoder& decoder) {
-  if (decoder.has(Mod::cta_group_2)) return "products of a pair of CTAs";
+  if (decoder.has(Mod::cta_group_2) && decoder.has(Mod::kind_mxf8f6f4))
+    return "scaled products of a pair of CTAs";
   if (decoder.has(Mod::ashift)) return "a product that shifts A";
   if (decoder.has(Mod::kind_mxf4)) return "kind mxf4";
   if (decoder.has(Mod::kind_mxf4nvf4)) return "kind mxf4nvf4";
@@ -241,9 +284,9 @@ void bind_mma(Decoder& decoder) {
   const Slot idesc = decoder.source(operands[3], Type::b32);
   const Slot reads_d = decoder.source(operands[enable], Type::pred);
   Op& op = decoder.emit(plain_handlers<run_mma>, reads_d, d.base, d.displacement, idesc);
-  op.detail =
-      static_cast<uint16_t>(static_cast<uint32_t>(kind_of(decoder)) |
-                            (in_tensor_memory ? kTensorA : 0) | (keeps_lanes ? kKeepsLanes : 0));
+  op.detail = static_cast<uint16_t>(
+      static_cast<uint32_t>(kind_of(decoder)) | (in_tensor_memory ? kTensorA : 0) |
+      (keeps_lanes ? kKeepsLanes : 0) | (decoder.has(Mod::cta_group_2) ? kPair : 0));
   if (operands.size() > enable + 1)
     op.immediate = static_cast<uint64_t>(operands[enable + 1].value);
   decoder.attach(op, slots);

@@ -15,12 +15,14 @@ namespace lw::machine {
 // words of lanes that are not written or the addresses of the scales and their displacements.
 inline constexpr uint16_t kTensorA = 1 << 8;
 inline constexpr uint16_t kKeepsLanes = 1 << 9;
+inline constexpr uint16_t kPair = 1 << 10;
 inline constexpr uint32_t kAAt = 0, kBAt = 2, kLanesAt = 3, kLaneWords = 4, kScalesAt = 3;
 inline constexpr uint32_t kColumnsOfA = arith::kTensorRowBytes / 4;
 inline constexpr uint32_t kHalfLanes = 16;
 
-// One operand: pieces of shared memory, or cells.
+// One operand, or the half of it that a CTA of a pair has: pieces of shared memory, or cells.
 struct Source {
+  base::CtaId cta;  // whose memory it is
   arith::TensorType type{};
   uint32_t rows = 0;
   OperandLayout layout;
@@ -39,10 +41,15 @@ struct Scales {
   uint32_t columns() const { return (rows + kLanesOfWarp - 1) / kLanesOfWarp; }
 };
 
+// What a CTA gets of a product: all, or the rows that it has as one of a pair. A pair shares B: the
+// even CTA has its first half. A pair of 64 rows each folds D: the second half of its columns
+// stands in lanes 64 and up.
 struct Product {
+  base::CtaId cta;
   ProductShape shape;
+  bool folded = false;
   TensorAddress d{};
-  Source a, b;
+  Source a, b, b_rest;         // b_rest: rows 0 where there is no pair
   Scales scales_a, scales_b;   // rows 0: not scaled
   int d_shift = 0;             // D counts 2^-d_shift
   std::vector<uint32_t> kept;  // by row of D; empty: all are written
@@ -52,12 +59,13 @@ struct Product {
 constexpr uint32_t lane_of_row(uint32_t m, uint32_t i) {
   return m == 64 ? i / 16 * 32 + i % 16 : i;
 }
+inline constexpr uint32_t kFoldLanes = 64;
 
 inline ProductKind kind_of_product(const Op& op) {
   return static_cast<ProductKind>(op.detail & 0xff);
 }
 
-// Without one the fault has been reported.
-std::optional<Product> product_of(const Op& op, Warp& warp, int lane);
+// What one of the CTAs gets; without it the fault has been reported.
+std::optional<Product> product_of(const Op& op, Warp& warp, int lane, const Cta& cta);
 
 }  // namespace lw::machine

@@ -41,6 +41,11 @@ std::optional<uint32_t> uniform_value(const Op& op, Warp& warp, std::string_view
 }
 
 bool check_columns(const Op& op, Warp& warp, uint32_t first, uint32_t count, base::LaneMask lanes) {
+  return check_columns(op, warp, *warp.cta, first, count, lanes);
+}
+
+bool check_columns(const Op& op, Warp& warp, const Cta& cta, uint32_t first, uint32_t count,
+                   base::LaneMask lanes) {
   if (first + count > kTensorColumns) {
     misuse_tensor_memory(
         op, warp, fmt::format("columns {} to {}, of {}", first, first + count - 1, kTensorColumns),
@@ -48,9 +53,10 @@ bool check_columns(const Op& op, Warp& warp, uint32_t first, uint32_t count, bas
     return false;
   }
   using Holding = TensorMemory::Holding;
-  const TensorMemory::Held held = tensor_memory_of(warp).held(warp.cta->id, first, count);
+  const TensorMemory::Held held = warp.machine->tensor_memory(cta.sm).held(cta.id, first, count);
   if (held.holding == Holding::live) return true;
-  if (held.holding == Holding::freed && held.freed->freed_in != warp.id) return true;
+  const bool by_this_warp = &cta == warp.cta && held.freed && held.freed->freed_in == warp.id;
+  if (held.holding == Holding::freed && !by_this_warp) return true;
   misuse_tensor_memory(
       op, warp,
       fmt::format("column {} of columns {} to {} {}", held.column, first, first + count - 1,
@@ -60,7 +66,8 @@ bool check_columns(const Op& op, Warp& warp, uint32_t first, uint32_t count, bas
   return false;
 }
 
-std::optional<uint32_t> operand_piece(const Op& op, Warp& warp, uint32_t address, int lane) {
+std::optional<uint32_t> operand_piece(const Op& op, Warp& warp, const Cta& cta, uint32_t address,
+                                      int lane) {
   const uint32_t offset = address - program::kSharedBase;
   if (offset >= warp.shared_bytes || kPieceBytes > warp.shared_bytes - offset) {
     warp.fail_at(op, FaultKind::out_of_bounds,
@@ -69,7 +76,7 @@ std::optional<uint32_t> operand_piece(const Op& op, Warp& warp, uint32_t address
                  1u << lane, address, kPieceBytes);
     return std::nullopt;
   }
-  const MbarrierEntry* object = warp.cta->sync.mbarriers.overlapping(offset, kPieceBytes);
+  const MbarrierEntry* object = cta.sync.mbarriers.overlapping(offset, kPieceBytes);
   if (object == nullptr) return offset;
   report(op, warp, *object, 1u << lane, "an operand lies over it", RuleId::kE3);
   return std::nullopt;

@@ -27,10 +27,14 @@ std::optional<uint32_t> uniform_value(const Op& op, Warp& warp, std::string_view
 // owner makes of them.
 bool check_columns(const Op& op, Warp& warp, uint32_t first, uint32_t count,
                    base::LaneMask lanes = 0);
+// The same of another CTA of the pair.
+bool check_columns(const Op& op, Warp& warp, const Cta& cta, uint32_t first, uint32_t count,
+                   base::LaneMask lanes);
 
 // The offset in the CTA's shared memory of 16 bytes of an operand; without one the fault has been
 // reported.
-std::optional<uint32_t> operand_piece(const Op& op, Warp& warp, uint32_t address, int lane);
+std::optional<uint32_t> operand_piece(const Op& op, Warp& warp, const Cta& cta, uint32_t address,
+                                      int lane);
 
 inline TensorMemory& tensor_memory_of(const Warp& warp) {
   return warp.machine->tensor_memory(warp.cta->sm);
@@ -39,7 +43,7 @@ inline TensorMemory& tensor_memory_of(const Warp& warp) {
 // Pieces of shared memory as ranges, for the order engine.
 std::vector<order::Range> ranges_of(std::vector<uint32_t> pieces);
 
-// cta_group::1 alone is modelled.
+// For what is modelled of cta_group::1 alone.
 bool is_single_cta(program::Decoder& decoder);
 
 }  // namespace lw::machine
