@@ -120,6 +120,69 @@ SMALL:
   for (uint32_t t = 0; t < 64; ++t) EXPECT_EQ(out[t], std::min(2 * t, 40u));
 }
 
+const std::string kThreeFunctions = R"(
+.func (.param .b32 r) once(.param .b32 a) {
+  .reg .b32 %x;
+  ld.param.u32 %x, [a];
+  add.u32 %x, %x, 1;
+  st.param.b32 [r], %x;
+  ret;
+}
+.func (.param .b32 r) squared(.param .b32 a) {
+  .reg .b32 %x;
+  .reg .pred %q;
+  ld.param.u32 %x, [a];
+  setp.gt.u32 %q, %x, 50;
+  @%q bra LARGE;
+  mul.lo.u32 %x, %x, %x;
+LARGE:
+  st.param.b32 [r], %x;
+  ret;
+}
+.func (.param .b32 r) unlike(.param .b64 a) {
+  st.param.b32 [r], 7;
+  ret;
+}
+.global .u64 table[2] = { once, squared };
+)";
+
+// Calls what %rd3 points at with %t; all functions that take a word are candidates.
+std::string call_pointer(const std::string& guard, const std::string& list = "") {
+  return "{ .param .b32 p0; .param .b32 q0;\nst.param.b32 [p0], %t;\n"
+         "proto: .callprototype (.param .b32 _) _ (.param .b32 _);\n" +
+         list + guard + "call (q0), %rd3, (p0), " + (list.empty() ? "proto" : "names") + ";\n" +
+         guard + "ld.param.b32 %result, [q0]; }\n";
+}
+
+TEST(Control, CallsThroughPointersGoWhereTheyPoint) {
+  const std::string chosen = R"(
+  and.b32 %r1, %t, 1;
+  mul.wide.u32 %rd4, %r1, 8;
+  mov.u64 %rd3, table;
+  add.u64 %rd3, %rd3, %rd4;
+  ld.global.u64 %rd3, [%rd3];
+)";
+  const auto expected = [](uint32_t t) { return t % 2 == 0 ? t + 1 : t > 50 ? t : t * t; };
+  auto out = results(chosen + call_pointer(""), 64, kThreeFunctions);
+  for (uint32_t t = 0; t < 64; ++t) EXPECT_EQ(out[t], expected(t)) << t;
+  out = results(chosen + call_pointer("", "names: .calltargets once, squared;\n"), 64,
+                kThreeFunctions);
+  for (uint32_t t = 0; t < 64; ++t) EXPECT_EQ(out[t], expected(t)) << t;
+  // Only some lanes call.
+  out = results("mov.u32 %result, 5;\nsetp.lt.u32 %p1, %t, 10;\n" + chosen + call_pointer("@%p1 "),
+                64, kThreeFunctions);
+  for (uint32_t t = 0; t < 64; ++t) EXPECT_EQ(out[t], t < 10 ? expected(t) : 5) << t;
+}
+
+TEST(Control, APointerToSomethingElseIsNotAnalysed) {
+  for (const char* pointer : {"mov.u64 %rd3, unlike;\n", "mov.u64 %rd3, 0;\n"}) {
+    TestKernel test(with_result(pointer + call_pointer(""), kThreeFunctions));
+    test.buffer(32);
+    test.launch(1, 32);
+    EXPECT_FALSE(test.result().finished);
+  }
+}
+
 TEST(Control, ARecursiveCallIsNotAnalysed) {
   TestKernel test(with_result("{ .param .b32 p; st.param.b32 [p], %t; call.uni f, (p); }", R"(
 .func f(.param .b32 a) {

@@ -1,8 +1,11 @@
 #include "machine/core_ops.h"
 
+#include <algorithm>
+
 #include "machine/come_back.h"
 #include "machine/cta.h"
 #include "machine/dispatch.h"
+#include "machine/each_lane.h"
 #include "machine/machine.h"
 #include "machine/special_registers.h"
 #include "order/engine.h"
@@ -115,6 +118,15 @@ const Op* select(const Op& op, Warp& warp) {
   return target;
 }
 
+// Which function a pointer means, for `select` behind it; `immediate`: how many there are.
+void number_of_function(const Op& op, Warp& warp) {
+  const auto none = static_cast<uint32_t>(op.immediate);
+  for_each_lane(warp.active, [&](int lane) {
+    const auto function = program::function_at(warp.lanes<uint64_t>(op.a)[lane]);
+    warp.lanes<uint32_t>(op.d)[lane] = function ? std::min(function->value, none) : none;
+  });
+}
+
 const Op* exit(const Op& op, Warp& warp) {
   warp.fuel -= op.length;
   warp.exit_lanes();
@@ -201,6 +213,7 @@ const program::CoreHandlers& core_handlers() {
       .jump = {&jump<Mode::full>, &jump<Mode::masked>},
       .branch = {&branch<Mode::full>, &branch<Mode::masked>},
       .select = control_handlers<select>,
+      .number_of_function = plain_handlers<number_of_function>,
       .exit = control_handlers<exit>,
       .guard = {&guard<Mode::full>, &guard<Mode::masked>},
       .unguard = {&unguard, &unguard},

@@ -83,6 +83,8 @@ class Emission {
         return jump(index, flat);
       case Kind::select:
         return around_guard(flat, [&] { select(flat); });
+      case Kind::choose:
+        return choose(flat);
       case Kind::exit:
         return around_guard(flat, [&] { end_block(core(environment_.core().exit, flat), 1); });
       case Kind::refused:
@@ -131,7 +133,7 @@ class Emission {
   }
 
   void jump(uint32_t index, const FlatInstruction& flat) {
-    bool guarded = flat.source->guarded;
+    bool guarded = flat.source->guarded && !flat.unconditional;
     const CoreHandlers& handlers = environment_.core();
     uint32_t at = size();
     Op& op = core(guarded ? handlers.branch : handlers.jump, flat);
@@ -149,8 +151,23 @@ class Emission {
   }
 
   void select(const FlatInstruction& flat) {
-    const ptx::Operand& index = context_.operand(0);
-    Slot slot = context_.source(index, ptx::Type::u32);
+    select_by(flat, context_.source(context_.operand(0), ptx::Type::u32));
+  }
+
+  // The lanes whose guard is false have gone around it.
+  void choose(const FlatInstruction& flat) {
+    const auto operands = context_.operands();
+    const auto pointer = std::ranges::find(operands, ptx::OperandKind::reg, &ptx::Operand::kind);
+    const Slot address = context_.source(*pointer, ptx::Type::u64);
+    const Slot number = context_.temporary(ptx::Type::u32);
+    Op& op = core(environment_.core().number_of_function, flat);
+    op.d = number;
+    op.a = address;
+    op.immediate = module_.functions.size();
+    select_by(flat, number);
+  }
+
+  void select_by(const FlatInstruction& flat, Slot slot) {
     Op& op = core(environment_.core().select, flat);
     op.a = slot;
     op.immediate = program_.jump_table.size();
@@ -217,7 +234,18 @@ class Emission {
 
 }  // namespace
 
-uint64_t address_of_function(ptx::FunctionId function) { return 0x1000 + 16ull * function.value; }
+constexpr uint64_t kFirstFunction = 0x1000;
+constexpr uint64_t kFunctionStep = 16;
+
+uint64_t address_of_function(ptx::FunctionId function) {
+  return kFirstFunction + kFunctionStep * function.value;
+}
+
+std::optional<ptx::FunctionId> function_at(uint64_t address) {
+  const uint64_t offset = address - kFirstFunction;
+  if (offset % kFunctionStep != 0 || offset / kFunctionStep >= UINT32_MAX) return std::nullopt;
+  return ptx::FunctionId(static_cast<uint32_t>(offset / kFunctionStep));
+}
 
 Program decode(const ptx::Module& module, ptx::FunctionId kernel, Environment& environment) {
   Program program;

@@ -22,8 +22,9 @@ struct CoreHandlers {
   Handlers branch;  // lanes of predicate `a` (detail bit 1: not in it) to `jump`, the rest on;
                     // detail bit 0: the loop polls
   Handlers select;  // lane to entry `a` of the `extra` ones at `immediate` in jump_table
-  Handlers exit;    // `length`
-  Handlers guard;   // narrows to predicate `a` (detail bit 1: its complement); none left: to `jump`
+  Handlers number_of_function;  // word d = FunctionId at the address in wide slot a, or `immediate`
+  Handlers exit;                // `length`
+  Handlers guard;  // narrows to predicate `a` (detail bit 1: its complement); none left: to `jump`
   Handlers unguard;  // back to the lanes before
   Handlers negate;   // predicate d = not a
   Handlers refuse;   // not analysed: text `immediate`
@@ -50,6 +51,8 @@ class Environment : public PlaceSource {
 
 // The value that the address of a function has: what `mov` of its name gives.
 uint64_t address_of_function(ptx::FunctionId function);
+// The function that would have this address.
+std::optional<ptx::FunctionId> function_at(uint64_t address);
 
 Program decode(const ptx::Module& module, ptx::FunctionId kernel, Environment& environment);
 

@@ -7,6 +7,10 @@
 // arguments are stored to their `.param` areas (they already are, by st.param), the body follows,
 // `ret` jumps behind it. The `.param` areas of calls and of functions lie in local memory, and a
 // formal parameter is the same area as the actual one.
+//
+// A call through a pointer becomes a choice among the functions that it may mean, each of them
+// inlined behind the other: those of `.calltargets`, else those whose address the module takes, of
+// them those with parameters of the same sizes.
 
 #include <cstdint>
 #include <optional>
@@ -34,6 +38,7 @@ struct FlatInstruction {
     plain,  // `source`, bound by its form
     jump,   // to flat label `label`, by all lanes or by those of its guard (bra, ret of a function)
     select,   // brx.idx: flat labels `targets`, by operand 0
+    choose,   // call through a pointer: flat labels `targets`, by FunctionId, then that for others
     exit,     // of the thread
     builtin,  // a call to a function without a body
     refused,  // cannot be run: `text` says why
@@ -43,7 +48,8 @@ struct FlatInstruction {
   uint32_t place = 0;  // OpId value
   const ptx::Instruction* source = nullptr;
   uint32_t label = 0;
-  bool inverted = false;  // jump: by the lanes whose guard is false
+  bool inverted = false;       // jump: by the lanes whose guard is false
+  bool unconditional = false;  // jump: by all, though `source` has a guard
   std::vector<uint32_t> targets;
   std::string text;
 };

@@ -16,12 +16,30 @@ struct CallSite {
   const ptx::Operand* returns = nullptr;
   const ptx::Operand* callee = nullptr;
   const ptx::Operand* params = nullptr;
+  const ptx::Operand* list = nullptr;  // .calltargets or .callprototype
 };
+
+// The functions whose address is taken somewhere.
+std::vector<char> find_taken(const ptx::Module& module) {
+  std::vector<char> taken(module.functions.size(), 0);
+  for (const ptx::Variable& variable : module.variables)
+    for (const ptx::Initial& initial : variable.initial)
+      if (initial.kind == ptx::Initial::Kind::function) taken[initial.id] = 1;
+  for (const ptx::Function& function : module.functions)
+    for (const ptx::Instruction& instruction : function.instructions) {
+      if (module.opcode_of(instruction).form == ptx::FormId::call) continue;
+      for (const ptx::Operand& operand : function.operands_of(instruction))
+        if (operand.kind == ptx::OperandKind::function) taken[operand.id] = 1;
+    }
+  return taken;
+}
 
 CallSite call_site(const ptx::Function& function, const ptx::Instruction& instruction) {
   CallSite site;
   for (const ptx::Operand& operand : function.operands_of(instruction)) {
-    if (operand.kind == ptx::OperandKind::arguments)
+    if (operand.kind == ptx::OperandKind::list)
+      site.list = &operand;
+    else if (operand.kind == ptx::OperandKind::arguments)
       (site.callee ? site.params : site.returns) = &operand;
     else if (!site.callee)
       site.callee = &operand;
@@ -143,7 +161,7 @@ class Flattener {
   void call(uint32_t frame, const ptx::Instruction& source, uint32_t place) {
     CallSite site = call_site(function_of(frame), source);
     if (site.callee->kind != ptx::OperandKind::function)
-      return refuse(frame, source, place, "call through a register");
+      return call_through_pointer(frame, source, place, site);
     ptx::FunctionId id = resolve_alias(site.callee->function());
     if (!module_.functions[id.value].defined) {
       add(frame, Kind::builtin, &source, place).text = module_.functions[id.value].name;
@@ -156,6 +174,71 @@ class Flattener {
     inline_call(frame, source, place, site, id);
   }
 
+  void call_through_pointer(uint32_t frame, const ptx::Instruction& source, uint32_t place,
+                            const CallSite& site) {
+    if (pointer_depth_ == kMaxPointerDepth || code_.instructions.size() > kMaxFlat ||
+        module_.functions.size() >= UINT16_MAX)
+      return refuse(frame, source, place, "calls through pointers nested too deeply to inline");
+    ++pointer_depth_;
+    const uint32_t behind = new_label(), other = new_label();
+    std::vector<ptx::FunctionId> candidates = find_candidates(frame, site);
+    std::vector<uint32_t> targets(module_.functions.size() + 1, other);
+    for (ptx::FunctionId id : candidates) targets[id.value] = new_label();
+    go_around(frame, source, place, behind);
+    add(frame, Kind::choose, &source, place).targets = targets;
+    for (ptx::FunctionId id : candidates) {
+      place_label(targets[id.value]);
+      inline_body(frame, source, place, site, id);
+      FlatInstruction& leave = add(frame, Kind::jump, &source, place);
+      leave.label = behind;
+      leave.unconditional = true;
+    }
+    place_label(other);
+    refuse(frame, source, place, "call through a pointer to something else than expected");
+    place_label(behind);
+    --pointer_depth_;
+  }
+
+  std::vector<ptx::FunctionId> find_candidates(uint32_t frame, const CallSite& site) {
+    if (taken_.empty()) taken_ = find_taken(module_);
+    const ptx::Function& caller = function_of(frame);
+    std::vector<uint32_t> named;
+    if (site.list != nullptr) named = caller.targets[site.list->id].ids;
+    std::vector<ptx::FunctionId> candidates;
+    for (uint32_t id = 0; id < module_.functions.size(); ++id) {
+      const bool may_be_meant = named.empty() ? taken_[id] : std::ranges::count(named, id) != 0;
+      if (may_be_meant && fits(caller, site, ptx::FunctionId(id))) candidates.emplace_back(id);
+    }
+    return candidates;
+  }
+
+  bool fits(const ptx::Function& caller, const CallSite& site, ptx::FunctionId id) const {
+    const ptx::Function& callee = module_.functions[id.value];
+    return callee.defined && !callee.entry && std::ranges::find(active_, id) == active_.end() &&
+           same_sizes(caller, site.returns, callee.returns) &&
+           same_sizes(caller, site.params, callee.params);
+  }
+  bool same_sizes(const ptx::Function& caller, const ptx::Operand* actual,
+                  const std::vector<ptx::VariableId>& formal) const {
+    if ((actual ? actual->count : 0) != formal.size()) return false;
+    for (size_t i = 0; i < formal.size(); ++i) {
+      const ptx::Operand& argument = caller.elements_of(*actual)[i];
+      if (argument.kind != ptx::OperandKind::symbol) return false;
+      if (module_.variables[argument.id].size_bytes() !=
+          module_.variables[formal[i].value].size_bytes())
+        return false;
+    }
+    return true;
+  }
+
+  // Lanes whose guard is false go to `label`.
+  void go_around(uint32_t frame, const ptx::Instruction& source, uint32_t place, uint32_t label) {
+    if (!source.guarded) return;
+    FlatInstruction& around = add(frame, Kind::jump, &source, place);
+    around.label = label;
+    around.inverted = true;
+  }
+
   ptx::FunctionId resolve_alias(ptx::FunctionId id) const {
     for (const ptx::Module::Alias& alias : module_.aliases)
       if (alias.name == id) return alias.target;
@@ -164,20 +247,21 @@ class Flattener {
 
   void inline_call(uint32_t frame, const ptx::Instruction& source, uint32_t place,
                    const CallSite& site, ptx::FunctionId id) {
+    uint32_t behind = new_label();
+    go_around(frame, source, place, behind);
+    inline_body(frame, source, place, site, id);
+    place_label(behind);
+  }
+
+  void inline_body(uint32_t frame, const ptx::Instruction& source, uint32_t place,
+                   const CallSite& site, ptx::FunctionId id) {
     const ptx::Function& caller = function_of(frame);
     const ptx::Function& callee = module_.functions[id.value];
     uint32_t inner = open_frame(id);
     bool bound = bind_areas(frame, inner, caller, site.returns, callee.returns) &&
                  bind_areas(frame, inner, caller, site.params, callee.params);
     if (!bound) return refuse(frame, source, place, "call with arguments in registers");
-    uint32_t behind = new_label();
-    if (source.guarded) {  // lanes whose guard is false go around the body
-      FlatInstruction& around = add(frame, Kind::jump, &source, place);
-      around.label = behind;
-      around.inverted = true;
-    }
     body(inner);
-    place_label(behind);
   }
 
   // The formal parameters of `inner` are the areas of the actual ones of `frame`.
@@ -224,11 +308,14 @@ class Flattener {
   }
 
   static constexpr size_t kMaxFlat = 8u << 20;
+  static constexpr int kMaxPointerDepth = 3;
 
   const ptx::Module& module_;
   PlaceSource& places_;
   FlatCode code_;
   std::vector<ptx::FunctionId> active_;
+  std::vector<char> taken_;  // by FunctionId: its address is; filled when first asked
+  int pointer_depth_ = 0;
 };
 
 }  // namespace

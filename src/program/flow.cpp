@@ -10,7 +10,7 @@ namespace {
 
 bool falls_through(const FlatInstruction& instruction) {
   bool leaves = instruction.kind == Kind::jump || instruction.kind == Kind::select ||
-                instruction.kind == Kind::exit;
+                instruction.kind == Kind::choose || instruction.kind == Kind::exit;
   return !leaves || (instruction.source != nullptr && instruction.source->guarded);
 }
 

@@ -227,7 +227,8 @@ class Slicer {
   }
 
   static bool moves(const FlatInstruction& flat) {
-    return flat.kind == Kind::jump || flat.kind == Kind::select || flat.kind == Kind::exit;
+    return flat.kind == Kind::jump || flat.kind == Kind::select || flat.kind == Kind::choose ||
+           flat.kind == Kind::exit;
   }
   void note(Influence& influence, uint32_t at, const Registers& tainted) const {
     const Node& node = nodes_[at];

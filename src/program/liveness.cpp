@@ -39,7 +39,7 @@ class Blocks {
 
   static bool ends_block(const FlatInstruction& instruction) {
     return instruction.kind == Kind::jump || instruction.kind == Kind::select ||
-           instruction.kind == Kind::exit;
+           instruction.kind == Kind::choose || instruction.kind == Kind::exit;
   }
 
   void find_leaders(const FlatCode& code) {
