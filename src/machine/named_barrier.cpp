@@ -58,8 +58,9 @@ BarrierFault NamedBarrier::check(const BarrierArrival& arrival,
   if (reduction_ != (arrival.use == BarrierUse::reduce)) return BarrierFault::reduction_mixed;
   const BarrierParticipant* own = find(arrival.warp);
   const bool again = own != nullptr && (own->lanes() & arrival.lanes) != 0;
-  if (again || (own == nullptr && participants_.size() == warps_needed(live)))
-    return BarrierFault::too_many_arrivals;
+  // Without a count every live warp is needed, so also one that has not come yet.
+  const bool full = own == nullptr && counted_ && participants_.size() == warps_;
+  if (again || full) return BarrierFault::too_many_arrivals;
   return BarrierFault::none;
 }
 

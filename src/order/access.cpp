@@ -36,17 +36,41 @@ Deed deed_of(const Access& access) {
 
 namespace {
 
+// Keeps the step that a read by lanes in an order of their own has just taken on its first block.
+void remember(const Doing& doing, const EachShape& each, uint64_t low, const Block& found,
+              const Block& left) {
+  Recall::Permuted& last = doing.warp.recall.permuted;
+  last.step = read_step<Space::kShared>(doing.warp, doing.key, found, left);
+  last.key = doing.key;
+  last.shift = __builtin_ctz(each.bytes);
+  last.row_start = low % (uint64_t{kWarpSize} * each.bytes);
+  for (int lane = 0; lane < kWarpSize; ++lane)
+    last.offset[lane] = static_cast<uint32_t>(each.address[lane] - low);
+}
+
+bool recalls_permuted(Warp& warp, const EachShape& each, uint64_t low) {
+  const auto offset = [&](int lane) { return static_cast<uint32_t>(each.address[lane] - low); };
+  if (each.bytes == 4) return recall_shared_permuted<2>(warp, low, offset);
+  if (each.bytes == 8) return recall_shared_permuted<3>(warp, low, offset);
+  return each.bytes == 16 && recall_shared_permuted<4>(warp, low, offset);
+}
+
 // All lanes, filling a row in an order of their own.
 void permuted(Core& core, Warp& warp, const Access& access, const EachShape& each,
               const Scan& scan) {
+  const bool shared_read = access.kind == Kind::kRead && access.space == Space::kShared;
+  if (shared_read && recalls_permuted(warp, each, scan.low)) return;
   core.collect_if_due();
   warp.touch(access.lanes);
   const Shape shape = core.permuted_shape(warp, access.op, scan.place, __builtin_ctz(each.bytes));
   const Doing doing =
       doing_of(core, warp, {access.op, access.kind}, shape, access.space, access.lanes);
   if (core.story) core.story->access(doing, each);
-  touch_range(doing, core.region(warp, access.space, scan.low), {scan.low, kWarpSize * each.bytes},
-              access.kind != Kind::kRead);
+  Region& region = core.region(warp, access.space, scan.low);
+  const Block found = *region.at(scan.low);
+  touch_range(doing, region, {scan.low, kWarpSize * each.bytes}, access.kind != Kind::kRead);
+  if (shared_read && core.recalls() && scan.low % (1u << kBlockShift) == 0)
+    remember(doing, each, scan.low, found, *region.at(scan.low));
 }
 
 [[gnu::noinline]] void read_uniform_slowly(Core& core, Warp& warp, OpId op, LaneMask lanes,

@@ -173,6 +173,26 @@ void compare_views(Contribution& part) {
   }
 }
 
+namespace {
+
+// `compare_views` of a part that publishes one number in all views and nothing asynchronous.
+void compare_simple_views(Contribution& part) {
+  const Bundle* bundle = part.bundle.get();
+  const auto clock_of = [&](View view) {
+    return bundle == nullptr ? nullptr : bundle->clock[static_cast<int>(view)].get();
+  };
+  const Clock* causality = clock_of(View::kCausality);
+  for (int v = 0; v < kViews; ++v) {
+    const View view = static_cast<View>(v);
+    const uint32_t own = part.own[met_index(view)];
+    const Clock* clock = clock_of(view);
+    part.silent |= static_cast<ViewSet>((clock == nullptr && own == 0) << v);
+    part.like_causality |= static_cast<ViewSet>((clock == causality && own == part.own[0]) << v);
+  }
+}
+
+}  // namespace
+
 Contribution publish_at(const Standing& warp, LaneMask lanes, uint32_t count, ViewSet views) {
   Contribution out;
   out.steps = warp.steps();
@@ -185,6 +205,10 @@ Contribution publish_at(const Standing& warp, LaneMask lanes, uint32_t count, Vi
     out.bundle = group->bundle;
     out.own = {out.count, std::max(group->fenced[0], group->met[1].of(0)),
                std::max(group->fenced[1], group->met[2].of(0)), out.count};
+    if (!warp.async && views == kAllViews) {
+      compare_simple_views(out);
+      return out;
+    }
   } else {
     for (const LaneGroup& group : warp.groups) {
       if (group.lanes & lanes) out.bundle = join(out.bundle, group.bundle);

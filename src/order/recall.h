@@ -43,31 +43,49 @@ template <Space kSpace>
   return cta < warp.recall.ordered_below;
 }
 
-// Reads whole blocks as before; false: the engine has to look.
-template <Space kSpace, int kShift>
-[[gnu::always_inline]] inline bool recall_read(Warp& warp, Block* block, uint64_t base) {
-  constexpr int kBlocks = (32 << kShift) >> kBlockShift;
-  const Recall::Step& row = warp.recall.reads[row_slot<kShift>(base)];
-  if (row.count != warp.count) return false;
-  const uint64_t key = warp.key | affine_code(base, kShift);
+// Reads `kBlocks` whole blocks as the step says; false: the engine has to look. `key`: the warp's
+// and the lane function's.
+template <Space kSpace, int kBlocks>
+[[gnu::always_inline]] inline bool retake_read(const Warp& warp, const Recall::Step& step,
+                                               uint64_t key, Block* block) {
+  if (step.count != warp.count) return false;
   for (int i = 0; i < kBlocks; ++i) {
     const Block& found = block[i];
     if (found.detail != 0) return false;
-    if (found.reader == row.left && found.reader_cells == kAllCells) continue;
-    if (found.reader != row.found || found.reader_cells != row.found_cells) return false;
+    if (found.reader == step.left && found.reader_cells == kAllCells) continue;
+    if (found.reader != step.found || found.reader_cells != step.found_cells) return false;
     if (!is_known_ordered<kSpace>(warp, key, found.write)) return false;
   }
   for (int i = 0; i < kBlocks; ++i) {
-    block[i].reader = row.left;
+    block[i].reader = step.left;
     block[i].reader_cells = kAllCells;
   }
   return true;
 }
 
+template <int kShift>
+constexpr int kRowBlocks = (32 << kShift) >> kBlockShift;
+
+// Lanes in a row.
+template <Space kSpace, int kShift>
+[[gnu::always_inline]] inline bool recall_read(const Warp& warp, Block* block, uint64_t base) {
+  return retake_read<kSpace, kRowBlocks<kShift>>(warp, warp.recall.reads[row_slot<kShift>(base)],
+                                                 warp.key | affine_code(base, kShift), block);
+}
+
+// The step that a read took on a block, if it holds for all that look like it; else none.
+template <Space kSpace>
+Recall::Step read_step(const Warp& warp, uint64_t key, const Block& found, const Block& left) {
+  const bool plain = found.detail == 0 && left.detail == 0 && left.write == found.write &&
+                     left.reader_cells == kAllCells;
+  if (!plain || !is_known_ordered<kSpace>(warp, key, left.write)) return {};
+  return {warp.count, left.reader, found.reader, found.reader_cells};
+}
+
 // The same of writes. All that is found must be ordered before the warp.
 template <Space kSpace, int kShift>
 [[gnu::always_inline]] inline bool recall_write(Warp& warp, Block* block, uint64_t base) {
-  constexpr int kBlocks = (32 << kShift) >> kBlockShift;
+  constexpr int kBlocks = kRowBlocks<kShift>;
   const Recall::Step& row = warp.recall.writes[row_slot<kShift>(base)];
   if (row.count != warp.count) return false;
   const uint64_t key = warp.key | affine_code(base, kShift);
@@ -121,6 +139,22 @@ template <bool kWrites, int kShift>
   if (bytes < 4) return false;
   Block& block = warp.recall.shared[address >> kBlockShift];
   if (!recall_uniform<Space::kShared>(warp, block, address, bytes)) return false;
+  count_access(warp);
+  return true;
+}
+
+// Lanes that fill a row in an order of their own: lane i reads at `low` + `offset`[i].
+template <int kShift, class Offset>
+[[gnu::always_inline]] inline bool recall_shared_permuted(Warp& warp, uint64_t low, Offset offset) {
+  const Recall::Permuted& last = warp.recall.permuted;
+  constexpr uint64_t kRowBytes = 32u << kShift;
+  if (last.shift != kShift || last.row_start != low % kRowBytes) return false;
+  uint32_t differs = 0;
+  for (int lane = 0; lane < kWarpSize; ++lane) differs |= last.offset[lane] ^ offset(lane);
+  Block* block = warp.recall.shared + (low >> kBlockShift);
+  if (differs != 0 ||
+      !retake_read<Space::kShared, kRowBlocks<kShift>>(warp, last.step, last.key, block))
+    return false;
   count_access(warp);
   return true;
 }

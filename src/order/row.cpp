@@ -104,17 +104,17 @@ LW_ALWAYS_INLINE Region& region_of(Core& core, Warp& warp, uint64_t address) {
   return core.buffer(address);
 }
 
-// The step that the engine has just taken on a block, if it holds for all that look like it.
+// Keeps the step that the engine has just taken on a block.
 template <Space kSpace, bool kWrites, int kShift>
 void remember(Core& core, Warp& warp, ObjectId id, uint64_t base, const Block& found,
               const Block& left) {
-  if (!core.recalls() || found.detail != 0 || left.detail != 0) return;
-  const Recall::Step step{warp.count, left.reader, found.reader, found.reader_cells};
+  if (!core.recalls()) return;
   if constexpr (kWrites) {
     warp.recall.writes[row_slot<kShift>(base)] = {warp.count, id, 0, 0};
-  } else if (left.write == found.write && left.reader_cells == kAllCells &&
-             is_known_ordered<kSpace>(warp, warp.key | affine_code(base, kShift), left.write)) {
-    warp.recall.reads[row_slot<kShift>(base)] = step;
+  } else {
+    const uint64_t key = warp.key | affine_code(base, kShift);
+    const Recall::Step step = read_step<kSpace>(warp, key, found, left);
+    if (step.count != 0) warp.recall.reads[row_slot<kShift>(base)] = step;
   }
 }
 

@@ -139,6 +139,16 @@ struct Recall {
   std::array<Step, kRows> reads;
   std::array<Step, kRows> writes;
   Step uniform;
+  // Of lanes that fill a row of 32 << `shift` bytes, which begins with a block.
+  struct Permuted {
+    Step step;
+    uint64_t key = 0;
+    int shift = 0;
+    uint64_t row_start =
+        0;  // modulo the bytes of the row: the order of the lanes counts from there
+    alignas(64) std::array<uint32_t, kWarpSize> offset{};  // of each lane in the row
+  };
+  Permuted permuted;
   // Of the CTA and the run.
   Block* shared = nullptr;
   const Objects* objects = nullptr;
@@ -149,6 +159,7 @@ struct Recall {
     reads.fill({});
     writes.fill({});
     uniform = {};
+    permuted = {};
   }
 };
 

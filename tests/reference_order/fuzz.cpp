@@ -32,6 +32,7 @@ Character Generator::draw_character() {
   c.reads = below(4) == 0 ? 92 : 55;
   c.tile = below(3) == 0 ? 0 : static_cast<int>(20 + below(60));
   c.global = 30;
+  c.rows = below(3) == 0 ? static_cast<int>(below(100)) : 0;
   if (below(6) == 0) {  // many read one tile, then copies come
     c.reads = 95;
     c.tile = 95;

@@ -21,6 +21,7 @@ struct Character {
   int reads;   // of 100 accesses
   int global;  // of 100 accesses
   int tile;    // of 100 accesses and copies go to the tile
+  int rows;    // of 100 times that it comes to accesses: several like ones of a whole warp
   int events;
 };
 
@@ -57,6 +58,7 @@ class Generator {
   bool step();
   void pick_warp();
   void data_access();
+  void like_accesses();
   Strength strength(Kind kind);
   void fence_event();
   Instruction memory(bool global, uint32_t bytes);

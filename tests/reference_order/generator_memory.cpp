@@ -106,7 +106,33 @@ Strength Generator::strength(Kind kind) {
   return any[below(3)];
 }
 
+// What kernels do between two barriers: a warp goes over rows or words of a tile, one like the
+// other.
+void Generator::like_accesses() {
+  const uint32_t sizes[] = {4, 4, 8, 16};
+  const bool global = often(character_.global);
+  const bool uniform = often(40);
+  const uint64_t step = uniform ? 4 : 128;
+  Instruction what = memory(global, sizes[below(4)]);
+  what.kind = uniform || often(character_.reads) ? Kind::kRead : Kind::kWrite;
+  what.form = uniform ? Instruction::Form::kUniform : Instruction::Form::kContiguous;
+  what.lanes = what.row_lanes = lanes_;
+  const uint64_t bytes = uniform ? what.bytes : what.bytes * kWarpSize;
+  const uint64_t space = global ? World::kGlobalBytes : World::kSharedBytes;
+  for (uint64_t left = 1 + below(5); left-- > 0;) {
+    const uint64_t start = below((space - bytes) / step + 1) * step / what.bytes * what.bytes;
+    for (uint64_t lane = 0; lane < kWarpSize; ++lane) {
+      what.address[lane] =
+          (global ? World::kGlobalBase : 0) + start + (uniform ? 0 : lane * what.bytes);
+    }
+    if (drops(world_.try_access(what))) continue;
+    note(what.kind == Kind::kRead ? "read" : "write", what.lanes, describe(what));
+    world_.access(what);
+  }
+}
+
 void Generator::data_access() {
+  if (often(character_.rows)) return like_accesses();
   const uint32_t wide[] = {4, 4, 4, 8, 16};
   const uint32_t narrow[] = {1, 2, 4, 8, 2};
   const bool global = often(character_.global);

@@ -14,17 +14,11 @@
 #include "machine/cta.h"
 #include "machine/machine.h"
 #include "machine/semantics/data_movement/quads.h"
+#include "machine/semantics/data_movement/tell.h"
 #include "machine/semantics/lanes.h"
-#include "order/engine.h"
-#include "order/recall.h"
 
 namespace lw::machine::LW_SIMD_NAMESPACE {
 namespace {
-
-enum class Window : uint8_t { shared, shared_wide, global };
-
-template <Window window>
-using AddressOf = std::conditional_t<window == Window::shared, uint32_t, uint64_t>;
 
 enum class Pattern : uint8_t { contiguous, uniform, other };
 
@@ -44,9 +38,6 @@ LW_ALWAYS_INLINE Pattern pattern_of(const Address* a, LaneMask active) {
   return Pattern::other;
 }
 
-// Full handlers may meet a warp with exited lanes: then there is a mask after all.
-LW_ALWAYS_INLINE bool is_whole(const Warp& warp) { return warp.active == base::kAllLanes; }
-
 template <Window window>
 LW_ALWAYS_INLINE std::byte* resolve(Warp& warp, uint64_t address, uint64_t bytes) {
   if constexpr (window == Window::global) return warp.memory->peek(address, bytes);
@@ -55,15 +46,6 @@ LW_ALWAYS_INLINE std::byte* resolve(Warp& warp, uint64_t address, uint64_t bytes
   if (offset < warp.objects_end && offset + bytes > warp.objects_begin) return nullptr;
   return warp.shared + offset;
 }
-
-// The address as the order engine counts it.
-template <Window window>
-LW_ALWAYS_INLINE uint64_t place_of(uint64_t address) {
-  return window == Window::global ? address : address - program::kSharedBase;
-}
-template <Window window>
-constexpr order::Space kSpace =
-    window == Window::global ? order::Space::kGlobal : order::Space::kShared;
 
 template <Window window>
 LW_ALWAYS_INLINE uint64_t displaced(AddressOf<window> address, const Op* op) {
@@ -120,44 +102,12 @@ LW_ALWAYS_INLINE Row find_row(const Op* op, std::byte* registers, Warp& warp) {
   return row;
 }
 
-// How the order engine hears of an access: not at all, as one more like the last (order/recall.h),
-// or in full. Every handler exists for each, so that the common ones make no calls.
-enum class Check : uint8_t { none, recalled, told };
-
 // What became of an access that was tried.
 enum class Outcome : uint8_t {
   done,
   scattered,  // another pattern, or something is wrong
   untold,     // the order engine must be told in full
 };
-
-// Lanes in a row from `base` on, `bytes` each.
-template <bool is_load, Window window, uint32_t bytes, Check check>
-LW_ALWAYS_INLINE bool tell_row(const Op* op, Warp& warp, uint64_t base) {
-  order::Warp* const teller = warp.order_warp;  // null in a run without checks
-  if constexpr (check == Check::recalled) {
-    return order::recall_shared_row<!is_load, std::countr_zero(bytes)>(*teller, base);
-  } else if constexpr (check == Check::told && is_load) {
-    warp.order->read_contiguous(*teller, op->instruction, warp.active, kSpace<window>, base, bytes);
-  } else if constexpr (check == Check::told) {
-    warp.machine->values().begin(*op, warp, base, bytes);
-    warp.order->write_contiguous(*teller, op->instruction, warp.active, kSpace<window>, base,
-                                 bytes);
-    warp.machine->values().end();
-  }
-  return true;
-}
-
-template <Window window, uint32_t bytes, Check check>
-LW_ALWAYS_INLINE bool tell_uniform(const Op* op, Warp& warp, uint64_t address) {
-  order::Warp* const teller = warp.order_warp;  // null in a run without checks
-  if constexpr (check == Check::recalled) {
-    return order::recall_shared_uniform(*teller, address, bytes);
-  } else if constexpr (check == Check::told) {
-    warp.order->read_uniform(*teller, op->instruction, warp.active, kSpace<window>, address, bytes);
-  }
-  return true;
-}
 
 template <Window window, class T, int elements, Mode mode, Check check>
 LW_ALWAYS_INLINE Outcome load_contiguous(const Op* op, std::byte* registers, Warp& warp,
@@ -254,24 +204,6 @@ LW_ALWAYS_INLINE Outcome try_access(const Op* op, std::byte* registers, Warp& wa
     return try_store<window, T, elements, mode, check>(op, registers, warp);
 }
 
-template <bool is_load, Window window, class Address>
-[[gnu::noinline]] void tell_scattered(const Op& op, Warp& warp, const Address* at, uint32_t bytes,
-                                      uint32_t element_bytes) {
-  alignas(64) uint64_t places[kLanes];
-  for (int lane = 0; lane < kLanes; ++lane) places[lane] = place_of<window>(at[lane]);
-  order::Access access;
-  access.op = op.instruction;
-  access.lanes = warp.active;
-  access.space = kSpace<window>;
-  access.kind = is_load ? order::Kind::kRead : order::Kind::kWrite;
-  access.bytes = static_cast<uint8_t>(bytes);
-  access.element_bytes = static_cast<uint8_t>(element_bytes);
-  access.at = order::Addresses::each64(places);
-  if (!is_load) warp.machine->values().begin(op, warp, places);
-  warp.order->access(*warp.order_warp, access);
-  warp.machine->values().end();
-}
-
 // Lanes anywhere in one buffer, or in shared memory. Lanes that do not run get the address of one
 // that does, so that whole vectors can be loaded.
 template <bool is_load, Window window, class T, int elements>
@@ -292,7 +224,8 @@ template <bool is_load, Window window, class T, int elements>
   if ((all & (kBytes - 1)) != 0) return false;
   std::byte* bytes = resolve<window>(warp, low, uint64_t{high} - low + kBytes);
   if (bytes == nullptr) return false;
-  if (warp.order) tell_scattered<is_load, window>(*op, warp, at, kBytes, sizeof(T));
+  if (warp.order && !recalls_permuted<is_load, window, kBytes>(warp, at, low, high))
+    tell_scattered<is_load, window>(*op, warp, at, kBytes, sizeof(T));
   const Slot* slots = elements == 1 ? &op->d : warp.program->more(*op);
   if (elements == 4 && sizeof(T) == 4 && is_whole(warp)) {
     move_quads<is_load, Address>(bytes, at, low, slots, registers);
