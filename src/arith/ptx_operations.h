@@ -17,6 +17,14 @@ struct PtxOperation {
   std::function<uint64_t(uint64_t, uint64_t, uint64_t)> run;
 };
 
-const std::vector<PtxOperation>& ptx_operations();
+using PtxOperations = std::vector<PtxOperation>;
+
+const PtxOperations& ptx_operations();
+void add_integer_operations(PtxOperations& table);
+
+// An operand of fewer bits than 64.
+inline uint32_t u32(uint64_t x) { return static_cast<uint32_t>(x); }
+inline int32_t s32(uint64_t x) { return static_cast<int32_t>(x); }
+inline uint16_t u16(uint64_t x) { return static_cast<uint16_t>(x); }
 
 }  // namespace lw::arith

@@ -19,8 +19,6 @@
 namespace lw::arith {
 namespace {
 
-using Table = std::vector<PtxOperation>;
-
 struct NamedRounding {
   const char* name;
   Rounding rounding;
@@ -38,19 +36,16 @@ std::string flag(bool on, const char* text) { return on ? text : ""; }
 
 float f32(uint64_t x) { return f32_of(static_cast<uint32_t>(x)); }
 double f64(uint64_t x) { return f64_of(x); }
-uint32_t u32(uint64_t x) { return static_cast<uint32_t>(x); }
-int32_t s32(uint64_t x) { return static_cast<int32_t>(x); }
-uint16_t u16(uint64_t x) { return static_cast<uint16_t>(x); }
 
 // Wrappers that let a row be written as a lambda on f32.
-void f32_row(Table& table, std::string ptx, int operands,
+void f32_row(PtxOperations& table, std::string ptx, int operands,
              std::function<float(float, float, float)> run) {
   table.push_back({std::move(ptx), "f" + std::string(operands, 'f'),
                    [run](uint64_t a, uint64_t b, uint64_t c) -> uint64_t {
                      return bits_of(run(f32(a), f32(b), f32(c)));
                    }});
 }
-void f64_row(Table& table, std::string ptx, int operands,
+void f64_row(PtxOperations& table, std::string ptx, int operands,
              std::function<double(double, double, double)> run) {
   table.push_back({std::move(ptx), "d" + std::string(operands, 'd'),
                    [run](uint64_t a, uint64_t b, uint64_t c) -> uint64_t {
@@ -58,7 +53,7 @@ void f64_row(Table& table, std::string ptx, int operands,
                    }});
 }
 using HalfFunction = std::function<uint16_t(uint16_t, uint16_t, uint16_t)>;
-void half_row(Table& table, std::string ptx, int operands, HalfFunction run) {  // x2 forms
+void half_row(PtxOperations& table, std::string ptx, int operands, HalfFunction run) {  // x2 forms
   table.push_back({std::move(ptx), "r" + std::string(operands, 'r'),
                    [run](uint64_t a, uint64_t b, uint64_t c) -> uint64_t {
                      return each_half(run, u32(a), u32(b), u32(c));
@@ -67,7 +62,7 @@ void half_row(Table& table, std::string ptx, int operands, HalfFunction run) {  
 
 // --- f32 ---
 
-void add_f32_arithmetic(Table& t, NamedRounding r, bool ftz, bool sat) {
+void add_f32_arithmetic(PtxOperations& t, NamedRounding r, bool ftz, bool sat) {
   FloatMode m{r.rounding, ftz, sat};
   std::string suffix = std::string(r.name) + flag(ftz, ".ftz") + flag(sat, ".sat") + ".f32";
   f32_row(t, "add" + suffix, 2, [m](float a, float b, float) { return add(a, b, m); });
@@ -80,7 +75,7 @@ void add_f32_arithmetic(Table& t, NamedRounding r, bool ftz, bool sat) {
   f32_row(t, "sqrt" + suffix, 1, [m](float a, float, float) { return sqrt(a, m); });
 }
 
-void add_f32_rest(Table& t, bool ftz) {
+void add_f32_rest(PtxOperations& t, bool ftz) {
   std::string f = flag(ftz, ".ftz");
   for (bool nan : {false, true})
     for (bool xorsign : {false, true}) {
@@ -116,7 +111,7 @@ void add_f32_rest(Table& t, bool ftz) {
 
 // --- f16x2 and bf16x2 ---
 
-void add_half_min_max(Table& t, bool bf16, bool ftz) {
+void add_half_min_max(PtxOperations& t, bool bf16, bool ftz) {
   const char* type = bf16 ? ".bf16x2" : ".f16x2";
   for (bool nan : {false, true})
     for (bool xorsign : {false, true}) {
@@ -131,7 +126,7 @@ void add_half_min_max(Table& t, bool bf16, bool ftz) {
     }
 }
 
-void add_f16(Table& t, bool ftz) {
+void add_f16(PtxOperations& t, bool ftz) {
   std::string f = flag(ftz, ".ftz");
   for (bool sat : {false, true}) {
     std::string suffix = f + flag(sat, ".sat") + ".f16x2";
@@ -149,7 +144,7 @@ void add_f16(Table& t, bool ftz) {
   add_half_min_max(t, false, ftz);
 }
 
-void add_bf16_rows(Table& t) {
+void add_bf16_rows(PtxOperations& t) {
   half_row(t, "add.rn.bf16x2", 2, [](auto a, auto b, auto) { return add_bf16(a, b); });
   half_row(t, "sub.rn.bf16x2", 2, [](auto a, auto b, auto) { return sub_bf16(a, b); });
   half_row(t, "mul.rn.bf16x2", 2, [](auto a, auto b, auto) { return mul_bf16(a, b); });
@@ -168,7 +163,7 @@ void add_bf16_rows(Table& t) {
 
 // --- f64 ---
 
-void add_f64_rows(Table& t) {
+void add_f64_rows(PtxOperations& t) {
   for (NamedRounding r : kRoundings) {
     Rounding m = r.rounding;
     std::string suffix = std::string(r.name) + ".f64";
@@ -192,7 +187,7 @@ void add_f64_rows(Table& t) {
 
 // --- conversions ---
 
-void add_narrowing(Table& t, NamedRounding r, bool satfinite, bool relu) {
+void add_narrowing(PtxOperations& t, NamedRounding r, bool satfinite, bool relu) {
   Narrowing how{r.rounding, satfinite, relu};
   std::string prefix =
       "cvt" + std::string(r.name) + flag(relu, ".relu") + flag(satfinite, ".satfinite");
@@ -219,7 +214,7 @@ void add_narrowing(Table& t, NamedRounding r, bool satfinite, bool relu) {
                }});
 }
 
-void add_float_conversions(Table& t) {
+void add_float_conversions(PtxOperations& t) {
   for (NamedRounding r : {kRoundings[0], kRoundings[1]})
     for (bool satfinite : {false, true})
       for (bool relu : {false, true}) add_narrowing(t, r, satfinite, relu);
@@ -273,7 +268,7 @@ void add_float_conversions(Table& t) {
 
 // cvt to an integer type: in the register, sign- or zero-extended to the destination's width.
 template <class Int>
-void add_to_integer(Table& t, const char* type, char letter) {
+void add_to_integer(PtxOperations& t, const char* type, char letter) {
   using Kept = std::conditional_t<sizeof(Int) == 8, uint64_t, uint32_t>;
   auto kept = [](Int x) -> uint64_t { return static_cast<Kept>(x); };
   for (NamedRounding r : kIntegral) {
@@ -289,7 +284,7 @@ void add_to_integer(Table& t, const char* type, char letter) {
 }
 
 template <class Int>
-void add_from_integer(Table& t, const char* type, char letter) {
+void add_from_integer(PtxOperations& t, const char* type, char letter) {
   using Wide64 = std::conditional_t<std::is_signed_v<Int>, int64_t, uint64_t>;
   for (NamedRounding r : kRoundings) {
     std::string cvt = "cvt" + std::string(r.name);
@@ -313,125 +308,8 @@ void add_from_integer(Table& t, const char* type, char letter) {
   }
 }
 
-// --- integers ---
-
-void word_row(Table& t, std::string ptx, int operands,
-              std::function<uint32_t(uint32_t, uint32_t, uint32_t)> run) {
-  t.push_back({std::move(ptx), "r" + std::string(operands, 'r'),
-               [run](uint64_t a, uint64_t b, uint64_t c) -> uint64_t {
-                 return run(u32(a), u32(b), u32(c));
-               }});
-}
-
-void add_integer_rows(Table& t) {
-  for (bool wrap : {false, true}) {
-    std::string mode = wrap ? ".wrap" : ".clamp";
-    word_row(t, "shf.l" + mode + ".b32", 3,
-             [=](auto a, auto b, auto c) { return shf_l(a, b, c, wrap); });
-    word_row(t, "shf.r" + mode + ".b32", 3,
-             [=](auto a, auto b, auto c) { return shf_r(a, b, c, wrap); });
-    word_row(t, "bmsk" + mode + ".b32", 2, [=](auto a, auto b, auto) { return bmsk(a, b, wrap); });
-    word_row(t, "szext" + mode + ".u32", 2,
-             [=](auto a, auto b, auto) { return szext<uint32_t>(a, b, wrap); });
-    word_row(t, "szext" + mode + ".s32", 2, [=](auto a, auto b, auto) {
-      return static_cast<uint32_t>(szext<int32_t>(static_cast<int32_t>(a), b, wrap));
-    });
-  }
-  word_row(t, "shl.b32", 2, [](auto a, auto b, auto) { return shl(a, b); });
-  word_row(t, "shr.u32", 2, [](auto a, auto b, auto) { return shr(a, b); });
-  word_row(t, "shr.s32", 2,
-           [](auto a, auto b, auto) { return static_cast<uint32_t>(shr(s32(a), b)); });
-  word_row(t, "bfe.u32", 3, [](auto a, auto b, auto c) { return bfe(a, b, c); });
-  word_row(t, "bfe.s32", 3,
-           [](auto a, auto b, auto c) { return static_cast<uint32_t>(bfe(s32(a), b, c)); });
-  word_row(t, "brev.b32", 1, [](auto a, auto, auto) { return brev(a); });
-  word_row(t, "clz.b32", 1, [](auto a, auto, auto) { return clz(a); });
-  word_row(t, "popc.b32", 1, [](auto a, auto, auto) { return popc(a); });
-  word_row(t, "bfind.u32", 1, [](auto a, auto, auto) { return bfind(a, false); });
-  word_row(t, "bfind.s32", 1, [](auto a, auto, auto) { return bfind(s32(a), false); });
-  word_row(t, "bfind.shiftamt.u32", 1, [](auto a, auto, auto) { return bfind(a, true); });
-  word_row(t, "bfind.shiftamt.s32", 1, [](auto a, auto, auto) { return bfind(s32(a), true); });
-  word_row(t, "fns.b32", 3, [](auto a, auto b, auto c) { return fns(a, b, s32(c)); });
-  const std::pair<const char*, PrmtMode> kModes[] = {
-      {"", PrmtMode::kDefault},  {".f4e", PrmtMode::kF4e}, {".b4e", PrmtMode::kB4e},
-      {".rc8", PrmtMode::kRc8},  {".ecl", PrmtMode::kEcl}, {".ecr", PrmtMode::kEcr},
-      {".rc16", PrmtMode::kRc16}};
-  for (auto [name, mode] : kModes)
-    word_row(t, "prmt.b32" + std::string(name), 3,
-             [mode = mode](auto a, auto b, auto c) { return prmt(a, b, c, mode); });
-}
-
-void add_product_rows(Table& t) {
-  auto bits = [](int32_t x) { return static_cast<uint32_t>(x); };
-  for (bool a_signed : {false, true})
-    for (bool b_signed : {false, true}) {
-      std::string types = std::string(a_signed ? ".s32" : ".u32") + (b_signed ? ".s32" : ".u32");
-      word_row(t, "dp4a" + types, 3,
-               [=](auto a, auto b, auto c) { return dp4a(a, b, c, a_signed, b_signed); });
-      for (bool high : {false, true})
-        word_row(t, "dp2a" + std::string(high ? ".hi" : ".lo") + types, 3,
-                 [=](auto a, auto b, auto c) { return dp2a(a, b, c, a_signed, b_signed, high); });
-    }
-  word_row(t, "mul.hi.u32", 2, [](auto a, auto b, auto) { return mul_hi(a, b); });
-  word_row(t, "mul.hi.s32", 2, [=](auto a, auto b, auto) { return bits(mul_hi(s32(a), s32(b))); });
-  word_row(t, "mul24.lo.u32", 2, [](auto a, auto b, auto) { return mul24_lo(a, b); });
-  word_row(t, "mul24.hi.u32", 2, [](auto a, auto b, auto) { return mul24_hi(a, b); });
-  word_row(t, "mul24.lo.s32", 2,
-           [=](auto a, auto b, auto) { return bits(mul24_lo(s32(a), s32(b))); });
-  word_row(t, "mul24.hi.s32", 2,
-           [=](auto a, auto b, auto) { return bits(mul24_hi(s32(a), s32(b))); });
-  word_row(t, "mad24.hi.sat.s32", 3,
-           [=](auto a, auto b, auto c) { return bits(mad24_hi_sat(s32(a), s32(b), s32(c))); });
-  word_row(t, "mad.hi.sat.s32", 3,
-           [=](auto a, auto b, auto c) { return bits(mad_hi_sat(s32(a), s32(b), s32(c))); });
-  word_row(t, "sad.u32", 3, [](auto a, auto b, auto c) { return sad(a, b, c); });
-  word_row(t, "sad.s32", 3,
-           [=](auto a, auto b, auto c) { return bits(sad(s32(a), s32(b), s32(c))); });
-  word_row(t, "add.sat.s32", 2,
-           [=](auto a, auto b, auto) { return bits(add_sat(s32(a), s32(b))); });
-  word_row(t, "sub.sat.s32", 2,
-           [=](auto a, auto b, auto) { return bits(sub_sat(s32(a), s32(b))); });
-  word_row(t, "div.u32", 2, [](auto a, auto b, auto) { return div_int(a, b); });
-  word_row(t, "rem.u32", 2, [](auto a, auto b, auto) { return rem_int(a, b); });
-  word_row(t, "div.s32", 2, [=](auto a, auto b, auto) { return bits(div_int(s32(a), s32(b))); });
-  word_row(t, "rem.s32", 2, [=](auto a, auto b, auto) { return bits(rem_int(s32(a), s32(b))); });
-}
-
-// 64 and 16 bits.
-void add_other_widths(Table& t) {
-  auto row = [&t](const char* ptx, const char* signature, auto run) {
-    t.push_back({ptx, signature, [run](uint64_t a, uint64_t b, uint64_t c) -> uint64_t {
-                   return static_cast<uint64_t>(run(a, b, c));
-                 }});
-  };
-  auto s64 = [](uint64_t x) { return static_cast<int64_t>(x); };
-  row("shl.b64", "llr", [](auto a, auto b, auto) { return shl(a, u32(b)); });
-  row("shr.u64", "llr", [](auto a, auto b, auto) { return shr(a, u32(b)); });
-  row("shr.s64", "llr", [=](auto a, auto b, auto) { return shr(s64(a), u32(b)); });
-  row("shl.b16", "hhr", [](auto a, auto b, auto) { return shl(u16(a), u32(b)); });
-  row("shr.u16", "hhr", [](auto a, auto b, auto) { return shr(u16(a), u32(b)); });
-  row("shr.s16", "hhr", [](auto a, auto b, auto) {
-    return static_cast<uint16_t>(shr(static_cast<int16_t>(a), u32(b)));
-  });
-  row("bfe.u64", "llrr", [](auto a, auto b, auto c) { return bfe(a, u32(b), u32(c)); });
-  row("bfe.s64", "llrr", [=](auto a, auto b, auto c) { return bfe(s64(a), u32(b), u32(c)); });
-  row("brev.b64", "ll", [](auto a, auto, auto) { return brev(a); });
-  row("clz.b64", "rl", [](auto a, auto, auto) { return clz(a); });
-  row("popc.b64", "rl", [](auto a, auto, auto) { return popc(a); });
-  row("bfind.u64", "rl", [](auto a, auto, auto) { return bfind(a, false); });
-  row("bfind.s64", "rl", [=](auto a, auto, auto) { return bfind(s64(a), false); });
-  row("bfind.shiftamt.s64", "rl", [=](auto a, auto, auto) { return bfind(s64(a), true); });
-  row("mul.hi.u64", "lll", [](auto a, auto b, auto) { return mul_hi(a, b); });
-  row("mul.hi.s64", "lll", [=](auto a, auto b, auto) { return mul_hi(s64(a), s64(b)); });
-  row("div.u64", "lll", [](auto a, auto b, auto) { return div_int(a, b); });
-  row("div.s64", "lll", [=](auto a, auto b, auto) { return div_int(s64(a), s64(b)); });
-  row("rem.u64", "lll", [](auto a, auto b, auto) { return rem_int(a, b); });
-  row("rem.s64", "lll", [=](auto a, auto b, auto) { return rem_int(s64(a), s64(b)); });
-  row("sad.u64", "llll", [](auto a, auto b, auto c) { return sad(a, b, c); });
-}
-
-Table make_table() {
-  Table t;
+PtxOperations make_table() {
+  PtxOperations t;
   for (NamedRounding r : kRoundings)
     for (bool ftz : {false, true})
       for (bool sat : {false, true}) add_f32_arithmetic(t, r, ftz, sat);
@@ -452,16 +330,14 @@ Table make_table() {
   add_from_integer<uint32_t>(t, ".u32", 'r');
   add_from_integer<int64_t>(t, ".s64", 'l');
   add_from_integer<uint64_t>(t, ".u64", 'l');
-  add_integer_rows(t);
-  add_product_rows(t);
-  add_other_widths(t);
+  add_integer_operations(t);
   return t;
 }
 
 }  // namespace
 
-const std::vector<PtxOperation>& ptx_operations() {
-  static const Table table = make_table();
+const PtxOperations& ptx_operations() {
+  static const PtxOperations table = make_table();
   return table;
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "diagnose/rules.h"
+#include "report/words.h"
 
 namespace lw::cli {
 namespace {
@@ -50,17 +51,17 @@ void print_all() {
 
 // The code of a race in a report, as in SMEM-WAR: two words that a rule does not say.
 bool print_race_code(const std::string& text) {
-  static constexpr std::pair<std::string_view, std::string_view> kSpaces[] = {
-      {"SMEM", "shared"}, {"GMEM", "global"}, {"TMEM", "tensor"}};
-  static constexpr std::pair<std::string_view, std::string_view> kHazards[] = {
-      {"RAW", "a write may come after the read that is meant to see it"},
-      {"WAR", "a write may come before an earlier read has taken the old value"},
-      {"WAW", "of two writes either may be the last"}};
-  for (const auto& [space, memory] : kSpaces) {
+  using order::Space;
+  using prove::Hazard;
+  static constexpr std::pair<Hazard, std::string_view> kHazards[] = {
+      {Hazard::read_after_write, "a write may come after the read that is meant to see it"},
+      {Hazard::write_after_read, "a write may come before an earlier read has taken the old value"},
+      {Hazard::write_after_write, "of two writes either may be the last"}};
+  for (const Space space : {Space::kShared, Space::kGlobal, Space::kTensor}) {
     for (const auto& [hazard, meaning] : kHazards) {
-      if (text != fmt::format("{}-{}", space, hazard)) continue;
+      if (text != report::hazard_code(space, hazard)) continue;
       fmt::print("{}: in {} memory, {}. The rule beside it says which edge is missing.\n", text,
-                 memory, meaning);
+                 report::space_names(space).word, meaning);
       return true;
     }
   }

@@ -84,10 +84,6 @@ void permuted(Core& core, Warp& warp, const Access& access, const EachShape& eac
   touch_range(doing, core.region(warp, space, address), {address, bytes}, false);
 }
 
-}  // namespace
-
-namespace {
-
 // All lanes read one place.
 template <Space kSpace>
 void read_uniform_in(Core& core, Warp& warp, OpId op, LaneMask lanes, uint64_t address,

@@ -114,9 +114,8 @@ struct SyncStep {
 struct Story {
   Race race;  // with both execution counts
   Common common;
-  std::vector<SyncStep> released;  // what the earlier party released after its access
-  size_t released_from = 0;        // steps of its CTA before that
-  bool told = false;               // the earlier access was found on the log
+  std::vector<SyncStep> released;       // what the earlier party released after its access
+  std::optional<size_t> released_from;  // steps of its CTA before that; nothing: not on the log
   std::vector<SyncStep>
       acquired;               // what the later party acquired after `common`, before its access
   std::vector<Party> others;  // other accesses to the bytes that race with the later one too

@@ -30,15 +30,11 @@ LW_ALWAYS_INLINE Who who_is(const Doing& doing) {
       doing.injective, doing.any_lane, doing.alone};
 }
 
-// Is the earlier object ordered before the whole warp? In shared memory it is of the same CTA.
+// Is the earlier object ordered before the whole warp, or before each lane that meets it?
 template <Space kSpace>
 LW_ALWAYS_INLINE bool passes(const Who& who, const ObjectKey& key) {
-  if (key.key == who.key && who.injective) return true;
-  const uint64_t cta = key.key >> kKeyCtaShift;
-  if (kSpace == Space::kShared || cta == who.key >> kKeyCtaShift) {
-    return (key.ordered & who.warp_bit) != 0;
-  }
-  return cta < who.ordered_below;
+  return (key.key == who.key && who.injective) ||
+         is_remembered_ordered<kSpace>(key, who.key, who.warp_bit, who.ordered_below);
 }
 
 // The same, after a look at what the warp knows of an object that is not remembered to be.

@@ -92,6 +92,19 @@ static_assert(sizeof(ObjectKey) == 16);
 
 inline constexpr int kKeyCtaShift = 37;
 
+// Is the earlier object ordered before the whole warp, by what is remembered of it? `key` has the
+// warp's CTA, and objects of the CTAs below `ordered_below` are ordered before it. In shared memory
+// the object is of the same CTA.
+template <Space kSpace>
+[[gnu::always_inline]] inline bool is_remembered_ordered(const ObjectKey& earlier, uint64_t key,
+                                                         uint32_t warp_bit,
+                                                         uint64_t ordered_below) {
+  const uint64_t cta = earlier.key >> kKeyCtaShift;
+  if (kSpace == Space::kShared || cta == key >> kKeyCtaShift)
+    return (earlier.ordered & warp_bit) != 0;
+  return cta < ordered_below;
+}
+
 // The static side of an access: what its instruction is.
 struct Deed {
   OpId op;

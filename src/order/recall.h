@@ -10,8 +10,7 @@
 //
 //  - The step leaves no detail and finds none: all that decides it is in the block.
 //  - The last write of the block at hand is asked for by its own key. "Ordered before the warp"
-//  never
-//    turns false, and nothing is reported of a write that is.
+//    never turns false, and nothing is reported of a write that is.
 //  - Readers are replaced, or joined to a set, by what they are, not by where they lie, if the
 //    access is over all cells of the block.
 //  - A step is of one epoch (`count`), and forgotten when ids are collected.
@@ -31,16 +30,13 @@ constexpr size_t row_slot(uint64_t base) {
   return kLast + (base >> kBlockShift & kLast);
 }
 
-// Is the earlier object ordered before the whole warp, by what is remembered? `key`: of an access
-// whose bytes belong to one lane each, or 0. In shared memory the object is of the same CTA.
+// Is the earlier object ordered before the access? `key`: of one whose bytes belong to one lane
+// each, or 0.
 template <Space kSpace>
 [[gnu::always_inline]] inline bool is_known_ordered(const Warp& warp, uint64_t key, ObjectId id) {
   const ObjectKey& earlier = warp.recall.objects->key(id);
-  if (earlier.key == key) return true;
-  const uint64_t cta = earlier.key >> kKeyCtaShift;
-  if (kSpace == Space::kShared || cta == warp.key >> kKeyCtaShift)
-    return (earlier.ordered & warp.bit) != 0;
-  return cta < warp.recall.ordered_below;
+  return earlier.key == key ||
+         is_remembered_ordered<kSpace>(earlier, warp.key, warp.bit, warp.recall.ordered_below);
 }
 
 // Reads `kBlocks` whole blocks as the step says; false: the engine has to look. `key`: the warp's

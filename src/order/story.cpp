@@ -171,28 +171,23 @@ void StoryLog::add_steps(size_t earlier_position, Story& story) const {
     break;
   }
   story.released_from = earlier_position;
-  add_released(story);
   for (size_t i = acquired_from; i < steps.size() && story.acquired.size() < kMostSteps; ++i) {
     if (leaves(steps[i].kind) && takes_part(steps[i], later)) story.acquired.push_back(steps[i]);
   }
 }
 
-void StoryLog::add_released(Story& story) const {
-  const Party& earlier = story.race.earlier;
-  const auto found = steps_.find(earlier.cta.value);
-  if (earlier.cta != story.race.later.cta || found == steps_.end()) return;
-  const std::vector<SyncStep>& steps = found->second;
-  story.released.clear();
-  for (size_t i = story.released_from; i < steps.size(); ++i) {
-    if (!releases(steps[i].kind) || !takes_part(steps[i], earlier)) continue;
-    if (story.released.size() == kMostSteps) return;
-    story.released.push_back(steps[i]);
-  }
-}
-
 void StoryLog::finish(std::vector<Story>& stories) const {
-  for (Story& story : stories)
-    if (story.told) add_released(story);
+  for (Story& story : stories) {
+    if (!story.released_from) continue;
+    const Party& earlier = story.race.earlier;
+    const std::vector<SyncStep>& steps = steps_.at(earlier.cta.value);
+    story.released.clear();
+    for (size_t i = *story.released_from; i < steps.size() && story.released.size() < kMostSteps;
+         ++i) {
+      if (releases(steps[i].kind) && takes_part(steps[i], earlier))
+        story.released.push_back(steps[i]);
+    }
+  }
 }
 
 void StoryLog::tell(const Doing& doing, ObjectId earlier, Race& race, std::vector<Story>& stories) {
@@ -208,8 +203,7 @@ void StoryLog::tell(const Doing& doing, ObjectId earlier, Race& race, std::vecto
   if (told != nullptr) race.earlier.execution = told->execution;
   story.race = race;
   add_others(doing, told, story);
-  story.told = told != nullptr;
-  if (story.told) add_steps(told->position, story);
+  if (told != nullptr) add_steps(told->position, story);
   stories.push_back(std::move(story));
 }
 

@@ -30,7 +30,7 @@ class StoryLog {
   // instructions.
   void tell(const Doing& doing, ObjectId earlier, Race& race, std::vector<Story>& stories);
 
-  // The run is over: what the earlier parties released since their stories were told.
+  // The run is over: what the earlier parties released after their accesses.
   void finish(std::vector<Story>& stories) const;
 
   template <class Visit>
@@ -60,7 +60,6 @@ class StoryLog {
   // be asked here: it decides which edge would help.
   void look_for_other_warp(const Doing& doing, const Entry& now, Story& story) const;
   void add_steps(size_t earlier_position, Story& story) const;
-  void add_released(Story& story) const;
 
   std::vector<Watch> watches_;
   std::deque<Entry> entries_;

@@ -1,32 +1,16 @@
 #include "prove/contents.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
-#include "base/check.h"
 #include "program/contents.h"
+#include "prove/flat_code.h"
 
 namespace lw::prove {
 namespace {
 
 using casefile::Argument;
 using program::Sources;
-
-class KnownPlaces final : public program::PlaceSource {
- public:
-  KnownPlaces(const machine::Modules& modules, machine::ModuleId module)
-      : modules_(modules), module_(module) {}
-  uint32_t first_place(ptx::FunctionId function) override {
-    const auto place = modules_.known_place(module_, function);
-    LW_CHECK(place.has_value(), function.value);
-    return *place;
-  }
-
- private:
-  const machine::Modules& modules_;
-  machine::ModuleId module_;
-};
 
 // The bit of a buffer; what the case does not describe is data like that of the module.
 Sources object_of(const casefile::Case& parts, const std::string& name) {
@@ -65,17 +49,16 @@ std::vector<program::ContentsSlice> slices_of(const casefile::Inputs& inputs, co
   const casefile::Case& parts = inputs.parts;
   const machine::Machine& machine = *run.set_up.machine;
   const auto& launches = machine.launches();
+  std::vector<program::FlatCode> code;
+  for (const auto& launch : launches) code.push_back(flat_code(machine, *launch));
   program::HeldContents held(static_cast<int>(parts.buffers.size()));
   std::vector<program::ContentsSlice> slices;
   for (size_t pass = 0; pass <= launches.size(); ++pass) {
     slices.clear();
     for (size_t i = 0; i < launches.size(); ++i) {
-      const machine::ModuleId id = launches[i]->request.module;
-      const ptx::Module& module = machine.modules().module(id);
-      KnownPlaces places(machine.modules(), id);
-      const auto code = program::flatten(module, launches[i]->program->kernel, places);
+      const ptx::Module& module = machine.modules().module(launches[i]->request.module);
       slices.push_back(
-          program::slice_contents(module, code, pointed_to(parts, parts.launches[i]), held));
+          program::slice_contents(module, code[i], pointed_to(parts, parts.launches[i]), held));
     }
   }
   return slices;

@@ -4,29 +4,13 @@
 #include <set>
 #include <utility>
 
-#include "base/check.h"
+#include "prove/flat_code.h"
 
 namespace lw::prove {
 namespace {
 
 using program::Arrival;
 using program::Cause;
-
-// The ids that the machine gave the functions of a module when it decoded them.
-class KnownPlaces final : public program::PlaceSource {
- public:
-  KnownPlaces(const machine::Modules& modules, machine::ModuleId module)
-      : modules_(modules), module_(module) {}
-  uint32_t first_place(ptx::FunctionId function) override {
-    const auto place = modules_.known_place(module_, function);
-    LW_CHECK(place.has_value(), function.value);
-    return *place;
-  }
-
- private:
-  const machine::Modules& modules_;
-  machine::ModuleId module_;
-};
 
 // Instructions whose result may be another in another schedule.
 std::set<base::OpId> made_by_schedule(const Run& run) {
@@ -40,11 +24,9 @@ std::set<base::OpId> made_by_schedule(const Run& run) {
 
 void add_influences(const machine::Machine& machine, const machine::Launch& launch,
                     const std::set<base::OpId>& made, std::vector<program::Influence>& found) {
-  const machine::ModuleId id = launch.request.module;
-  const ptx::Module& module = machine.modules().module(id);
-  KnownPlaces places(machine.modules(), id);
-  const program::FlatCode code = program::flatten(module, launch.program->kernel, places);
-  for (const program::Influence& influence : program::find_influences(module, code))
+  const ptx::Module& module = machine.modules().module(launch.request.module);
+  for (const program::Influence& influence :
+       program::find_influences(module, flat_code(machine, launch)))
     if (made.contains(influence.made_at) && influence.arrival != Arrival::nowhere)
       found.push_back(influence);
 }

@@ -14,22 +14,8 @@ using order::Path;
 using prove::Hazard;
 using prove::RaceFinding;
 
-// As a code and as a word.
-struct SpaceNames {
-  std::string_view code;
-  std::string_view word;
-};
-
-SpaceNames space_names(const RaceFinding& finding) {
-  switch (finding.pairs.front().group.first.space) {
-    case order::Space::kShared:
-      return {"SMEM", "shared"};
-    case order::Space::kGlobal:
-      return {"GMEM", "global"};
-    case order::Space::kTensor:
-      return {"TMEM", "tensor"};
-  }
-  return {};
+SpaceNames space_of(const RaceFinding& finding) {
+  return space_names(finding.pairs.front().group.first.space);
 }
 
 std::string_view first_word(const RaceFinding& finding) {
@@ -226,17 +212,30 @@ diagnose::RuleId rule_of_kind(machine::FaultKind kind) {
 
 }  // namespace
 
+SpaceNames space_names(order::Space space) {
+  switch (space) {
+    case order::Space::kShared:
+      return {"SMEM", "shared"};
+    case order::Space::kGlobal:
+      return {"GMEM", "global"};
+    case order::Space::kTensor:
+      return {"TMEM", "tensor"};
+  }
+  return {};
+}
+
+std::string hazard_code(order::Space space, Hazard hazard) {
+  constexpr std::string_view kHazards[] = {"RAW", "WAR", "WAW"};
+  return fmt::format("{}-{}", space_names(space).code, kHazards[static_cast<size_t>(hazard)]);
+}
+
 std::string hazard_code(const RaceFinding& finding) {
-  std::string_view hazard = "RAW";
-  if (finding.hazard == Hazard::write_after_read) hazard = "WAR";
-  if (finding.hazard == Hazard::write_after_write) hazard = "WAW";
-  return fmt::format("{}-{}", space_names(finding).code, hazard);
+  return hazard_code(finding.pairs.front().group.first.space, finding.hazard);
 }
 
 std::string headline(const RaceFinding& finding, Names& names) {
-  return fmt::format("{} memory {} of {} is not ordered before a later {}",
-                     space_names(finding).word, first_word(finding), racing_words(finding, names),
-                     second_word(finding));
+  return fmt::format("{} memory {} of {} is not ordered before a later {}", space_of(finding).word,
+                     first_word(finding), racing_words(finding, names), second_word(finding));
 }
 
 std::string missing_edge(const RaceFinding& finding, Names& names) {

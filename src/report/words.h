@@ -10,7 +10,15 @@
 
 namespace lw::report {
 
+// Of a memory, as a code and as a word: "SMEM", "shared".
+struct SpaceNames {
+  std::string_view code;
+  std::string_view word;
+};
+SpaceNames space_names(order::Space space);
+
 // "SMEM-WAR"
+std::string hazard_code(order::Space space, prove::Hazard hazard);
 std::string hazard_code(const prove::RaceFinding& finding);
 
 // "shared memory read is not ordered before a later write"

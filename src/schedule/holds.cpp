@@ -63,11 +63,11 @@ void Holds::passed(const machine::Warp& warp, OpId instruction, uint64_t n, Lane
     if (holds_[i].for_good) continue;
     if (is_execution(holds_[i].until, warp, instruction, n, lanes)) until_happened(i);
   }
-  const bool asks_for_milestone =
-      any_milestone_ && std::ranges::any_of(holds_, [&](const Hold& hold) {
-        return (hold.held.moment != Moment::execution && hold.held.instruction == instruction) ||
-               (hold.until.moment != Moment::execution && hold.until.instruction == instruction);
-      });
+  if (!any_milestone_) return;
+  const bool asks_for_milestone = std::ranges::any_of(holds_, [&](const Hold& hold) {
+    return (hold.held.moment != Moment::execution && hold.held.instruction == instruction) ||
+           (hold.until.moment != Moment::execution && hold.until.instruction == instruction);
+  });
   if (!asks_for_milestone) return;
   for (const AsyncOperation* operation : machine_->pending()) {
     const bool issued_here = operation->instruction == instruction &&

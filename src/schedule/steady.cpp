@@ -82,7 +82,6 @@ class Steady final : public Chooser {
 }  // namespace
 
 uint32_t ready_warps(const Cta& cta, const std::vector<WarpNames>& names, bool late) {
-  if (names.empty()) return late ? 0 : cta.ready;
   uint32_t named = 0;
   for (const WarpNames& name : names) named |= name.of(cta.id);
   return cta.ready & (late ? named : ~named);

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "forms/one_instruction.h"
 #include "forms/operand_writer.h"
 #include "machine/environment.h"
 #include "ptx/forms/match.h"
@@ -38,18 +39,6 @@ std::vector<std::vector<std::string>> lines_of(const std::string& name) {
   return lines;
 }
 
-Module parse_one(const std::string& instruction) {
-  diagnose::Emitter emitter;
-  const std::string text =
-      ".version 9.4\n.target sm_107a\n.address_size 64\n" + std::string(module_head()) +
-      ".entry k(.param .align 16 .b8 input[64])\n{\n" + std::string(register_file()) +
-      "\t.param .align 16 .b8 argument[64];\ntargets: .branchtargets done;\n" + instruction +
-      ";\ndone: ret;\n}\n";
-  auto module = parse(text, "one", emitter);
-  EXPECT_TRUE(module) << instruction;
-  return module ? *module : Module{};
-}
-
 bool decodes(const Module& module) {
   machine::Memory memory;
   machine::Modules modules;
@@ -65,9 +54,7 @@ bool decodes(const Module& module) {
 bool runs(const std::string& text) {
   bool any = false;
   for (FormId form : forms_matching(split_opcode(text))) {
-    const SplitOpcode split = split_opcode(text);
-    Opcode opcode{text, form, split.mods, {}, split.types};
-    for (Mod mod : split.mods) opcode.set.set(static_cast<size_t>(mod));
+    const Opcode opcode = make_opcode(text, form);
     for (bool full : {false, true}) {
       const std::string operands = OperandWriter(pattern_of(form), opcode, full).write();
       const Module module = parse_one(operands.empty() ? text : text + " " + operands);

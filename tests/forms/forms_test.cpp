@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "forms/one_instruction.h"
 #include "forms/operand_writer.h"
 #include "forms/overlap.h"
 #include "ptx/forms/match.h"
@@ -33,15 +34,6 @@ std::vector<std::filesystem::path> texts() {
   }
   std::sort(paths.begin(), paths.end());
   return paths;
-}
-
-std::string describe(const diagnose::Emitter& emitter) {
-  std::string text;
-  for (const auto& each : emitter.diagnostics()) {
-    text += std::to_string(each.place.line) + ": " + each.message + "\n    " + each.excerpt +
-            "\n    " + each.hint + "\n";
-  }
-  return text;
 }
 
 FormId form(size_t index) { return static_cast<FormId>(index); }
@@ -90,24 +82,9 @@ TEST(Forms, EveryOpcodeEverMeasuredAndEveryFormHasAText) {
   }
 }
 
-// A register of each kind that operand_writer uses, so that operands can be bound without a parse.
-Module parse_one(const std::string& instruction) {
-  diagnose::Emitter emitter;
-  const std::string text =
-      ".version 9.4\n.target sm_107a\n.address_size 64\n" + std::string(module_head()) +
-      ".entry k(.param .align 16 .b8 input[64])\n{\n" + std::string(register_file()) +
-      "\t.param .align 16 .b8 argument[64];\ntargets: .branchtargets done;\n" + instruction +
-      ";\ndone: ret;\n}\n";
-  auto module = parse(text, "one", emitter);
-  EXPECT_TRUE(module) << instruction << "\n" << describe(emitter);
-  return module ? *module : Module{};
-}
-
 // Where two forms share an opcode, the operands of each must not fit the other.
 void expect_operands_differ(const std::string& opcode_text, FormId a, FormId b) {
-  const SplitOpcode split = split_opcode(opcode_text);
-  Opcode opcode{opcode_text, a, split.mods, {}, split.types};
-  for (Mod mod : split.mods) opcode.set.set(static_cast<size_t>(mod));
+  const Opcode opcode = make_opcode(opcode_text, a);
   for (bool full : {false, true}) {
     const std::string operands = OperandWriter(pattern_of(a), opcode, full).write();
     const Module module = parse_one(opcode_text + " " + operands);

@@ -37,13 +37,6 @@ struct Text {
 // By family and target.
 using Texts = std::map<std::pair<std::string, std::string>, std::vector<Text>>;
 
-Opcode make_opcode(const std::string& text, FormId form) {
-  const SplitOpcode split = split_opcode(text);
-  Opcode opcode{text, form, split.mods, {}, split.types};
-  for (Mod mod : split.mods) opcode.set.set(static_cast<size_t>(mod));
-  return opcode;
-}
-
 // The words that must be there, each with its first alternative that goes with the others.
 bool choose_words(const Pattern& pattern, size_t index, std::string& text) {
   if (index == pattern.elements.size()) {

@@ -9,8 +9,9 @@
 // Limits: what goes from CTA to CTA is run, and not checked. With an order engine listening it is
 // `not analysed`: the engine orders the CTAs of a cluster by nothing yet (rule book 5).
 
-#include <optional>
+#include <bit>
 
+#include "machine/machine.h"
 #include "machine/semantics/parallel_synchronization/mbarrier_site.h"
 #include "machine/semantics/shared_place.h"
 
@@ -40,5 +41,13 @@ struct ClusterObject {
 ClusterObject object_in_cluster(const Op& op, Warp& warp, const AddressOperand& operand, int lane);
 // The one at the same place in another CTA.
 ClusterObject object_of_rank(const Op& op, Warp& warp, uint32_t rank, uint32_t offset, int lane);
+// Calls `body(object)` for the one of every rank in the mask, until the run ends.
+template <class Body>
+void for_each_rank(const Op& op, Warp& warp, uint32_t ranks, uint32_t offset, int lane, Body body) {
+  for (; ranks != 0 && !warp.machine->has_ended(); ranks &= ranks - 1) {
+    const auto rank = static_cast<uint32_t>(std::countr_zero(ranks));
+    if (const ClusterObject object = object_of_rank(op, warp, rank, offset, lane)) body(object);
+  }
+}
 
 }  // namespace lw::machine

@@ -158,6 +158,13 @@ SplitOpcode split_opcode(std::string_view text) {
   return split;
 }
 
+Opcode make_opcode(std::string_view text, FormId form) {
+  SplitOpcode split = split_opcode(text);
+  Opcode opcode{std::string(text), form, std::move(split.mods), {}, std::move(split.types)};
+  for (Mod mod : opcode.mods) opcode.set.set(static_cast<size_t>(mod));
+  return opcode;
+}
+
 std::span<const FormId> forms_of_base(std::string_view base) {
   static const Bases bases = index_bases();
   const auto found = bases.find(base);

@@ -22,6 +22,8 @@ struct SplitOpcode {
   std::optional<std::string_view> unknown;  // the first dot-word that PTX does not have
 };
 SplitOpcode split_opcode(std::string_view text);
+// The opcode of this text as one of `form`.
+Opcode make_opcode(std::string_view text, FormId form);
 
 // The rows with this base, in table order.
 std::span<const FormId> forms_of_base(std::string_view base);

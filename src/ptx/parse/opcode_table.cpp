@@ -47,13 +47,6 @@ uint64_t shape_of(const Function& function, std::span<const Operand> operands) {
   return hash;
 }
 
-Opcode make_opcode(const OpcodeTable::Entry& entry, FormId form) {
-  const SplitOpcode split = split_opcode(entry.text);
-  Opcode opcode{entry.text, form, split.mods, {}, split.types};
-  for (Mod mod : split.mods) opcode.set.set(static_cast<size_t>(mod));
-  return opcode;
-}
-
 }  // namespace
 
 OpcodeTable::Entry& OpcodeTable::intern(std::string_view text, bool has_blanks) {
@@ -115,7 +108,7 @@ std::optional<OpcodeId> OpcodeTable::choose(Entry& entry, const Function& functi
 std::optional<size_t> OpcodeTable::fitting_candidate(const Entry& entry, const Function& function,
                                                      std::span<const Operand> operands) const {
   for (size_t i = 0; i < entry.candidates.size(); ++i) {
-    const Opcode opcode = make_opcode(entry, entry.candidates[i]);
+    const Opcode opcode = make_opcode(entry.text, entry.candidates[i]);
     if (bind_operands(pattern_of(entry.candidates[i]), opcode, function, operands)) return i;
   }
   return std::nullopt;
@@ -125,7 +118,7 @@ OpcodeId OpcodeTable::use(Entry& entry, size_t candidate) {
   if (!entry.used[candidate]) {
     entry.used[candidate] = true;
     entry.opcodes[candidate] = OpcodeId(static_cast<uint32_t>(module_.opcodes.size()));
-    module_.opcodes.push_back(make_opcode(entry, entry.candidates[candidate]));
+    module_.opcodes.push_back(make_opcode(entry.text, entry.candidates[candidate]));
   }
   return entry.opcodes[candidate];
 }

@@ -46,18 +46,11 @@ void SignalledLoad::perform_write(Machine& machine) {
                       "a CTA that the copy writes to or signals has ended before it is done",
                       lanes);
   write_shared(target->shared.data());
-  MbarrierEntry* signal = cta->sync.mbarriers.find(signal_offset_);
-  if (signal == nullptr)
-    return warp_.fail_at(op_, FaultKind::mbarrier_misuse,
-                         "the mbarrier object is not valid any more when the copy is done", lanes,
-                         signal_offset_ + program::kSharedBase, MbarrierTable::kObjectBytes);
-  --signal->signals_pending;
+  MbarrierEntry* entry =
+      signalled_object(op_, warp_, *cta, signal_offset_, lanes, "the copy is done");
+  if (entry == nullptr) return;
   if (machine.order()) machine.order()->bulk_complete(order_id);
-  const Mbarrier::Outcome outcome = signal->object.complete(bytes_);
-  if (outcome.fault != MbarrierFault::none)
-    return report(op_, warp_, *signal, lanes, mbarrier_fault_text(outcome.fault));
-  if (outcome.completed) phase_completed(*cta, *signal);
-  draw(*cta, *signal);
+  take_signal(op_, warp_, *cta, *entry, lanes, entry->object.complete(bytes_));
 }
 
 void GroupedStore::perform_read(Machine&) {

@@ -173,21 +173,14 @@ class CopyArrival final : public AsyncOperation {
 };
 
 void CopyArrival::perform_write(Machine& machine) {
-  MbarrierEntry* entry = warp_.cta->sync.mbarriers.find(offset_);
-  if (entry == nullptr)
-    return warp_.fail_at(op_, FaultKind::mbarrier_misuse,
-                         "the mbarrier object is not valid any more when the copies are done",
-                         mask_, offset_ + program::kSharedBase, MbarrierTable::kObjectBytes);
-  --entry->signals_pending;
+  Cta& cta = *warp_.cta;
+  MbarrierEntry* entry = signalled_object(op_, warp_, cta, offset_, mask_, "the copies are done");
+  if (entry == nullptr) return;
   if (machine.order()) machine.order()->async_arrive(order_id_);
   const auto count = static_cast<uint32_t>(std::popcount(mask_));
   if (count > entry->object.pending())
     return warp_.not_analysed(op_, "arrivals of one instruction fall into two phases");
-  const Mbarrier::Outcome outcome = entry->object.arrive({.count = count});
-  if (outcome.fault != MbarrierFault::none)
-    return report(op_, warp_, *entry, mask_, mbarrier_fault_text(outcome.fault));
-  if (outcome.completed) phase_completed(*warp_.cta, *entry);
-  draw(*warp_.cta, *entry);
+  take_signal(op_, warp_, cta, *entry, mask_, entry->object.arrive({.count = count}));
 }
 
 constexpr uint16_t kNoIncrement = 4;

@@ -220,11 +220,9 @@ void start_crossing(const Op& op, Warp& warp, int lane, Cta& to, const ClusterOb
 
 void load_to_several(const Op& op, Warp& warp, int lane, uint32_t ranks, uint32_t signal,
                      const Tile& tile) {
-  for (uint32_t rank = 0; rank < 16; ++rank) {
-    if ((ranks >> rank & 1) == 0 || warp.machine->has_ended()) continue;
-    if (const ClusterObject object = object_of_rank(op, warp, rank, signal, lane))
-      start_crossing(op, warp, lane, *object.cta, object, tile);
-  }
+  for_each_rank(op, warp, ranks, signal, lane, [&](const ClusterObject& object) {
+    start_crossing(op, warp, lane, *object.cta, object, tile);
+  });
 }
 
 void load_lane(const Op& op, Warp& warp, int lane) {

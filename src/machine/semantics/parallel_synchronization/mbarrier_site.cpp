@@ -78,6 +78,27 @@ void phase_completed(Cta& cta, const MbarrierEntry& entry) {
   }
 }
 
+MbarrierEntry* signalled_object(const Op& op, Warp& warp, Cta& cta, uint32_t offset,
+                                base::LaneMask lanes, std::string_view done) {
+  MbarrierEntry* entry = cta.sync.mbarriers.find(offset);
+  if (entry != nullptr) {
+    --entry->signals_pending;
+    return entry;
+  }
+  warp.fail_at(op, FaultKind::mbarrier_misuse,
+               fmt::format("the mbarrier object is not valid any more when {}", done), lanes,
+               offset + program::kSharedBase, MbarrierTable::kObjectBytes);
+  return nullptr;
+}
+
+void take_signal(const Op& op, Warp& warp, Cta& cta, const MbarrierEntry& entry,
+                 base::LaneMask lanes, const Mbarrier::Outcome& outcome) {
+  if (outcome.fault != MbarrierFault::none)
+    return report(op, warp, entry, lanes, mbarrier_fault_text(outcome.fault));
+  if (outcome.completed) phase_completed(cta, entry);
+  draw(cta, entry);
+}
+
 bool is_waited_for(const Cta& cta, const MbarrierEntry& entry) {
   for (const Warp& warp : cta.warps)
     for (const Group& group : warp.parked)

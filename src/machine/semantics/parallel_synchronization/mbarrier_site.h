@@ -33,6 +33,15 @@ void draw(Cta& cta, const MbarrierEntry& entry);
 // The phase is complete: tells the order engine, and lets those go that wait for it.
 void phase_completed(Cta& cta, const MbarrierEntry& entry);
 
+// An asynchronous operation signals the object that it was issued with: found again, and no longer
+// waited for; null, and the fault has been reported, if it is not valid any more when `done`, as in
+// "the copy is done".
+MbarrierEntry* signalled_object(const Op& op, Warp& warp, Cta& cta, uint32_t offset,
+                                base::LaneMask lanes, std::string_view done);
+// What comes of the signal.
+void take_signal(const Op& op, Warp& warp, Cta& cta, const MbarrierEntry& entry,
+                 base::LaneMask lanes, const Mbarrier::Outcome& outcome);
+
 // Some group of the CTA waits for the object.
 bool is_waited_for(const Cta& cta, const MbarrierEntry& entry);
 

@@ -48,18 +48,11 @@ void ProductArrival::perform_write(Machine& machine) {
     return warp_.fail(op_, FaultKind::peer_misuse,
                       "the CTA of the mbarrier object has ended when the products are complete",
                       lane_);
-  MbarrierEntry* entry = cta->sync.mbarriers.find(offset_);
-  if (entry == nullptr)
-    return warp_.fail_at(op_, FaultKind::mbarrier_misuse,
-                         "the mbarrier object is not valid any more when the products are complete",
-                         lane_, offset_ + program::kSharedBase, MbarrierTable::kObjectBytes);
-  --entry->signals_pending;
+  MbarrierEntry* entry =
+      signalled_object(op_, warp_, *cta, offset_, lane_, "the products are complete");
+  if (entry == nullptr) return;
   if (machine.order()) machine.order()->async_arrive(order_id_);
-  const Mbarrier::Outcome outcome = entry->object.arrive({});
-  if (outcome.fault != MbarrierFault::none)
-    return report(op_, warp_, *entry, lane_, mbarrier_fault_text(outcome.fault));
-  if (outcome.completed) phase_completed(*cta, *entry);
-  draw(*cta, *entry);
+  take_signal(op_, warp_, *cta, *entry, lane_, entry->object.arrive({}));
 }
 
 void start_arrival(const Op& op, Warp& warp, int lane, const ClusterObject& object) {
@@ -76,12 +69,8 @@ void start_arrival(const Op& op, Warp& warp, int lane, const ClusterObject& obje
 
 // Whichever CTA the address is in: its place there counts.
 void commit_to_several(const Op& op, Warp& warp, int lane, uint32_t offset) {
-  const uint32_t ranks = warp.lanes<uint32_t>(op.c)[lane] & 0xffff;
-  for (uint32_t rank = 0; rank < 16; ++rank) {
-    if ((ranks >> rank & 1) == 0 || warp.machine->has_ended()) continue;
-    if (const ClusterObject object = object_of_rank(op, warp, rank, offset, lane))
-      start_arrival(op, warp, lane, object);
-  }
+  for_each_rank(op, warp, warp.lanes<uint32_t>(op.c)[lane] & 0xffff, offset, lane,
+                [&](const ClusterObject& object) { start_arrival(op, warp, lane, object); });
 }
 
 void run_commit(const Op& op, Warp& warp) {
