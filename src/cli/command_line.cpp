@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "cli/commands.h"
+#include "report/repeat.h"
 
 namespace lw::cli {
 namespace {
@@ -31,18 +32,11 @@ std::optional<uint64_t> parse_bytes(const std::string& text) {
   return number * unit->second;
 }
 
-std::string quoted(const std::string& word) {
-  const bool plain = word.find_first_not_of(
-                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                         "_-./:=,@%+") == std::string::npos;
-  return plain && !word.empty() ? word : "'" + word + "'";
-}
-
 // The flags that a report must repeat to come out the same: those of the launch and of the run.
 std::string repeated_flags(const Options& options) {
   std::string text;
   auto add = [&](std::string_view flag, const std::string& value) {
-    if (!value.empty()) text += fmt::format(" {} {}", flag, quoted(value));
+    if (!value.empty()) text += fmt::format(" {} {}", flag, report::shell_word(value));
   };
   const casefile::Flags& launch = options.launch;
   add("--kernel", launch.kernel);
@@ -55,7 +49,7 @@ std::string repeated_flags(const Options& options) {
   for (const std::string& argument : launch.arguments) add("--arg", argument);
   for (const std::string& output : launch.outputs) add("--out", output);
   if (options.strict) text += " --strict";
-  if (options.schedule != "steady") add("--schedule", options.schedule);
+  for (const std::string& hold : options.replay) add("--replay", hold);
   if (options.antagonist == casefile::Antagonist::tmem) add("--antagonist", "tmem");
   return text;
 }

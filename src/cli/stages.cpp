@@ -72,6 +72,7 @@ report::Style make_style(const Options& options, const std::string& input) {
   style.color = options.format == Format::text && isatty(STDOUT_FILENO) != 0;
   style.strict = options.strict;
   style.command = fmt::format("latewarp check {}{}", input, options.repeat);
+  if (options.schedule != "steady") style.schedule = options.schedule;
   return style;
 }
 

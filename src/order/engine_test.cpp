@@ -17,7 +17,7 @@ TEST_F(Program, WithoutItTheyRace) {
   write(0, 0);
   read(1, 0);
   expect_race(RuleId::kB1);
-  EXPECT_EQ(races()[0].bytes, 128u);
+  EXPECT_EQ(races()[0].bytes.count(), 128u);
   EXPECT_EQ(races()[0].first.earlier.op, kWrite);
   EXPECT_EQ(races()[0].first.later.warp, WarpId{1});
 }
@@ -93,7 +93,7 @@ TEST_F(Program, AnElectedArrivalDoesNotReleaseTheOtherLanes) {
   engine.mbarrier_wait(warp(1), kSync, kAllLanes, kObject, Strength::kAcquire, Scope::kCta);
   write(1, 0);
   expect_race(RuleId::kB1);
-  EXPECT_EQ(races()[0].bytes, 124u);
+  EXPECT_EQ(races()[0].bytes.count(), 124u);
 }
 
 TEST_F(Program, AMatrixReadIsReceivedByTheWholeWarp) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "diagnose/rules.h"
+#include "order/byte_set.h"
 #include "order/event.h"
 
 namespace lw::order {
@@ -130,7 +131,7 @@ struct Interval {
 
 struct RaceGroup {
   Race first;
-  uint64_t bytes = 0;      // racing bytes, each counted once
+  ByteSet bytes;           // that raced
   uint64_t instances = 0;  // executions of the later instruction that raced
   std::set<uint32_t> ctas;
   std::set<uint32_t> earlier_warps;

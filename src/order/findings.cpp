@@ -55,7 +55,8 @@ void Findings::race(const Race& race, uint64_t serial) {
   fresh.first = race;
   facts_.names_instructions = true;
   RaceGroup& group = entry_of(race_index_, facts_.races, key_of(race), fresh);
-  group.bytes += race.bytes;
+  const bool one_memory = race.space == Space::kGlobal;
+  group.bytes.add(one_memory ? 0 : race.later.cta.value, race.address, race.address + race.bytes);
   if (race.later.agent == Agent::kTensorFree && !race.implied) {
     add_interval(unread_[unread_key(race.earlier.op, race.later.op, race.later.cta)], race.address,
                  race.address + race.bytes, std::numeric_limits<size_t>::max());

@@ -192,7 +192,7 @@ TEST_F(ReplacedStage, WhatWasNotReadIsNotCovered) {
   wait(3);
   bring(3);
   expect_race(RuleId::kTM12);
-  EXPECT_EQ(races()[0].bytes, 256u);
+  EXPECT_EQ(races()[0].bytes.count(), 256u);
 }
 
 TEST_F(ReplacedStage, TheCommitLetsNobodyReadTheCopy) {

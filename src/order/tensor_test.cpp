@@ -84,7 +84,7 @@ TEST_F(TensorProgram, DeallocRacesWithLoadsOfOtherWarps) {
   EXPECT_EQ(races()[0].first.earlier.op, kLoad);
   EXPECT_EQ(races()[0].first.later.op, kFree);
   EXPECT_EQ(races()[0].earlier_warps, (std::set<uint32_t>{1, 2, 3}));
-  EXPECT_EQ(races()[0].bytes, 3u * 32 * 8 * 4);
+  EXPECT_EQ(races()[0].bytes.count(), 3u * 32 * 8 * 4);
 }
 
 // Loads that race with the dealloc bring the mma that they follow: one edge is missing, not two.

@@ -75,7 +75,7 @@ Hazard hazard_of(const RacePair& pair) {
 }
 
 void absorb(RaceGroup& into, const RaceGroup& from) {
-  into.bytes = std::max(into.bytes, from.bytes);
+  into.bytes.add(from.bytes);
   into.instances += from.instances;
   into.ctas.insert(from.ctas.begin(), from.ctas.end());
   const bool turned = into.first.earlier.op != from.first.earlier.op;

@@ -151,8 +151,12 @@ RunPlan try_other_schedules(const casefile::Inputs& inputs, RunPlan plan,
   if (has_findings(answer.run, options.strict)) return plan;
   if (try_doubting(inputs, plan, options, answer)) return plan;
   bool proves = false;
-  for (const RunPlan& other : sampled_plans(plan, answer.influences))
-    if (try_plan(inputs, other, options, answer, proves)) return other;
+  for (const RunPlan& other : sampled_plans(plan, answer.influences)) {
+    if (try_plan(inputs, other, options, answer, proves)) {
+      answer.sampled_seed = other.schedule.seed;
+      return other;
+    }
+  }
   return plan;
 }
 
@@ -238,6 +242,8 @@ Answer judge(const casefile::Inputs& inputs, const RunPlan& asked, Run plain,
   if (!asked.holds.empty()) {
     answer.replay_changes = changed_outputs(inputs, run_again(inputs, unheld(plan)), answer.run);
   }
+  answer.added.assign(plan.holds.begin() + static_cast<ptrdiff_t>(asked.holds.size()),
+                      plan.holds.end());
   find_races(inputs, plan, options, answer);
   answer.races_explain_unwritten = races_explain_unwritten(answer);
   if (!answer.races_explain_unwritten) answer.poison = find_poison(inputs, plan, answer.run);

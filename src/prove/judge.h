@@ -42,6 +42,8 @@ struct Answer {
   std::optional<FaultDoubt> fault_doubt;  // where an error ended the run
   bool fault_in_all_schedules = false;
   std::vector<schedule::Hold> replayed;  // holds the user asked for; fates are in `run`
+  std::vector<schedule::Hold> added;     // holds of `run` beside those
+  std::optional<uint64_t> sampled_seed;  // `run` is by the random schedule of this seed
   // What those holds change against a run without them.
   std::optional<std::vector<ChangedOutput>> replay_changes;
   Verdict verdict;

@@ -8,7 +8,7 @@
 #include "prove/objects.h"
 #include "report/conditions.h"
 #include "report/reach.h"
-#include "report/report.h"
+#include "report/repeat.h"
 #include "report/words.h"
 
 namespace lw::report {
@@ -27,7 +27,7 @@ class JsonReport {
     Json report;
     report["case"] = names_.inputs().parts.name;
     report["verdict"] = prove::verdict_text(answer_.verdict);
-    report["command"] = style_.command;
+    report["command"] = repeat_command(answer_, style_, names_);
     report["findings"] = findings();
     report["conditions"] = Json::array();
     for (const Condition& condition : conditions(answer_, names_)) {
@@ -85,7 +85,7 @@ class JsonReport {
             {"ctas", pair.group.ctas.size()},
             {"earlier_warps", pair.swapped ? pair.group.later_warps : pair.group.earlier_warps},
             {"later_warps", pair.swapped ? pair.group.earlier_warps : pair.group.later_warps},
-            {"bytes", pair.group.bytes},
+            {"bytes", pair.group.bytes.count()},
             {"instances", pair.group.instances}};
   }
 
@@ -108,6 +108,7 @@ class JsonReport {
     if (!unheard.empty()) json["unheard"] = unheard;
     json["pairs"] = Json::array();
     for (const prove::RacePair& one : finding.pairs) json["pairs"].push_back(pair(one));
+    json["bytes"] = racing_bytes(finding);
     json["schedules_tried"] = finding.schedules_tried;
     if (finding.witness) json["witness"] = witness(*finding.witness);
     if (finding.unshown != prove::Unshown::none) json["unshown"] = unshown_name(finding.unshown);
@@ -135,6 +136,7 @@ class JsonReport {
   Json witness(const prove::Witness& witness) {
     Json json = {{"hold", witness.replay},
                  {"hold_by_source", witness.replay_by_source},
+                 {"command", repeat_command(answer_, style_, names_, witness)},
                  {"text", hold_words(witness.hold, names_)},
                  {"changed", changes(witness.changed)}};
     if (witness.antagonist == casefile::Antagonist::tmem) json["antagonist"] = "tmem";

@@ -11,9 +11,10 @@
 namespace lw::report {
 
 struct Style {
-  bool color = false;   // ANSI colours: only for a terminal
-  bool strict = false;  // `--strict` was given
-  std::string command;  // "latewarp check a.toml": what repeats the report
+  bool color = false;    // ANSI colours: only for a terminal
+  bool strict = false;   // `--strict` was given
+  std::string command;   // "latewarp check a.toml", all flags but the schedule
+  std::string schedule;  // what `--schedule` was given, if anything
 };
 
 std::string text_report(const casefile::Inputs& inputs, const prove::Answer& answer,

@@ -10,7 +10,7 @@
 #include "report/color.h"
 #include "report/conditions.h"
 #include "report/reach.h"
-#include "report/report.h"
+#include "report/repeat.h"
 #include "report/words.h"
 
 namespace lw::report {
@@ -166,7 +166,6 @@ class TextReport {
     const std::string file = names_.site(finding.pairs.front().first().op).file;
     std::vector<std::string> pairs;
     std::set<uint32_t> ctas, warps;
-    uint64_t bytes = 0;
     for (const prove::RacePair& pair : finding.pairs) {
       const std::string text = fmt::format("{} with {}", names_.line_text(pair.first().op, file),
                                            names_.line_text(pair.second().op, file));
@@ -175,13 +174,12 @@ class TextReport {
       ctas.insert({pair.first().cta.value, pair.second().cta.value});
       warps.insert(pair.group.earlier_warps.begin(), pair.group.earlier_warps.end());
       warps.insert(pair.group.later_warps.begin(), pair.group.later_warps.end());
-      bytes = std::max(bytes, pair.group.bytes);
     }
     pairs.erase(pairs.begin());
     std::string text =
         pairs.empty() ? "" : fmt::format("also {}; ", fmt::join(shortened(std::move(pairs)), ", "));
     return text + fmt::format("seen in {}, {}, {}", plural(ctas.size(), "CTA"),
-                              plural(warps.size(), "warp"), plural(bytes, "byte"));
+                              plural(warps.size(), "warp"), plural(racing_bytes(finding), "byte"));
   }
 
   void witness(const RaceFinding& finding, Block& block) {
@@ -207,14 +205,17 @@ class TextReport {
       block.line(change_words(output, names_));
   }
 
+  std::string repeat() {
+    return fmt::format("repeat: {}\n", repeat_command(answer_, style_, names_));
+  }
+
   std::string repeat(const RaceFinding& finding) {
-    if (!finding.witness) return fmt::format("repeat: {}\n", style_.command);
+    if (!finding.witness) return repeat();
     const prove::Witness& witness = *finding.witness;
-    const std::string_view beside = antagonist_flag(witness, answer_);
     std::string text =
-        fmt::format("repeat: {}{} --replay '{}'\n", style_.command, beside, witness.replay);
-    if (!witness.replay_by_source.empty())
-      text += fmt::format("on another build:{} --replay '{}'\n", beside, witness.replay_by_source);
+        fmt::format("repeat: {}\n", repeat_command(answer_, style_, names_, witness));
+    const std::string by_source = repeat_by_source(answer_, style_, names_, witness);
+    if (!by_source.empty()) text += fmt::format("on another build:{}\n", by_source);
     return text;
   }
 
@@ -234,7 +235,7 @@ class TextReport {
     std::vector<std::string> waiting;
     for (const machine::Waiting& one : fault.waiting) waiting.push_back(waiting_words(one, names_));
     for (const std::string& line : shortened(std::move(waiting))) block.line(line);
-    return block.close() + fmt::format("repeat: {}\n\n", style_.command);
+    return block.close() + repeat() + "\n";
   }
 
   std::string plain_error(const order::PlainError& error) {

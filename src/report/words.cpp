@@ -31,7 +31,7 @@ std::string_view second_word(const RaceFinding& finding) {
 // The object in backticks, or the columns of tensor memory.
 std::string racing_words(const RaceFinding& finding, Names& names) {
   if (finding.object.kind != prove::Object::Kind::tensor_memory)
-    return "`" + names.object(finding.object) + "`";
+    return fmt::format("`{}`", names.object(finding.object));
   uint32_t first = order::TensorCell::kColumns;
   uint32_t last = 0;
   for (const prove::RacePair& pair : finding.pairs) {
@@ -236,6 +236,12 @@ std::string hazard_code(const RaceFinding& finding) {
 std::string headline(const RaceFinding& finding, Names& names) {
   return fmt::format("{} memory {} of {} is not ordered before a later {}", space_of(finding).word,
                      first_word(finding), racing_words(finding, names), second_word(finding));
+}
+
+uint64_t racing_bytes(const RaceFinding& finding) {
+  order::ByteSet bytes;
+  for (const prove::RacePair& pair : finding.pairs) bytes.add(pair.group.bytes);
+  return bytes.count();
 }
 
 std::string missing_edge(const RaceFinding& finding, Names& names) {

@@ -24,6 +24,9 @@ std::string hazard_code(const prove::RaceFinding& finding);
 // "shared memory read is not ordered before a later write"
 std::string headline(const prove::RaceFinding& finding, Names& names);
 
+// That raced, of all pairs together: every byte counts once.
+uint64_t racing_bytes(const prove::RaceFinding& finding);
+
 // "both follow named barrier 2, generation 6 (line 198); nothing orders them after it"
 std::string missing_edge(const prove::RaceFinding& finding, Names& names);
 
