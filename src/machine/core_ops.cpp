@@ -129,7 +129,7 @@ void number_of_function(const Op& op, Warp& warp) {
 
 const Op* exit(const Op& op, Warp& warp) {
   warp.fuel -= op.length;
-  warp.exit_lanes();
+  warp.exit_lanes(op);
   return nullptr;
 }
 

@@ -103,14 +103,14 @@ bool Warp::wake(Wait::Kind kind, uint64_t object) {
       [&](const Group& group) { return group.wait.kind == kind && group.wait.object == object; });
 }
 
-void Warp::exit_lanes() {
+void Warp::exit_lanes(const Op& op) {
   LaneMask lanes = active;
   live &= ~lanes;
   awaited &= ~(lanes & leaving);
   active = 0;
   stopped = true;
   cta->live_lanes[id.value] = live;
-  if (order) order->exit_lanes(*order_warp, lanes);
+  if (order) order->exit_lanes(*order_warp, op.instruction, lanes);
   // Lanes that wait for these at a warp's meeting look again: nobody waits for lanes that are gone.
   wake_if([](const Group& group) { return group.wait.kind == Wait::Kind::warp_collective; });
   machine->lanes_exited(*this, lanes);

@@ -129,7 +129,7 @@ class Warp {
   bool wake(Wait::Kind kind, uint64_t object);
 
   // The running lanes have exited. The handler returns without running another Op.
-  void exit_lanes();
+  void exit_lanes(const Op& op);
   // Whether all lanes that have not exited run this Op together, as `.aligned` asks. Lanes that are
   // still behind are waited for; lanes that went past make it a fault. If false the running lanes
   // are parked, or the run has ended, and the handler returns.

@@ -1,6 +1,7 @@
 // Accesses of any shape; lanes in a row are in row.cpp.
 
 #include "base/check.h"
+#include "order/cluster.h"
 #include "order/core.h"
 #include "order/ladder.h"
 #include "order/recall.h"
@@ -10,11 +11,16 @@ namespace lw::order {
 namespace {
 
 Doing doing_of(Core& core, Warp& warp, const Deed& deed, const Shape& shape, Space space,
-               LaneMask lanes) {
-  const ObjectId id = core.object(warp, deed, shape);
+               LaneMask lanes, Cta* peer = nullptr) {
   Doing doing{core, warp};
-  doing.id = id;
-  doing.key = warp.key | shape.code;
+  doing.peer = peer;
+  if (peer == nullptr) {
+    doing.id = core.object(warp, deed, shape);
+    doing.key = warp.key | shape.code;
+  } else {
+    doing.key = place_key(warp, peer) | core.objects.foreign_code(warp.cta->id, shape.code);
+    doing.id = core.peer_object(warp, deed, shape, doing.key);
+  }
   doing.injective = shape.injective;
   doing.any_lane = shape.kind == ShapeKind::kAnyLane;
   doing.strong = deed.strong;
@@ -113,23 +119,28 @@ void Engine::access(Warp& warp, const Access& access) {
   const EachShape each = each_of(access.at, access.lanes, access.bytes);
   const Scan found = scan(each);
   const Row& row = found.row;
-  if (!deed.strong && row.regular && row.stride == access.bytes) {
+  Cta* const peer = access.space == Space::kShared ? core_->peer_of(warp, access.cta) : nullptr;
+  const bool is_plain = !deed.strong && peer == nullptr;
+  if (is_plain && row.regular && row.stride == access.bytes) {
     return writes ? write_contiguous(warp, access.op, access.lanes, access.space, row.base,
                                      access.bytes)
                   : read_contiguous(warp, access.op, access.lanes, access.space, row.base,
                                     access.bytes);
   }
-  if (!deed.strong && !row.regular && found.whole && each.bytes >= 4) {
+  if (is_plain && !row.regular && found.whole && each.bytes >= 4) {
     return permuted(*core_, warp, access, each, found);
   }
   core_->collect_if_due();
   warp.touch(access.lanes);
+  if (peer != nullptr)
+    check_started(*core_, warp, access.op, access.lanes, *peer,
+                  each.address[__builtin_ctz(each.lanes)]);
   Doing doing = doing_of(*core_, warp, deed, core_->shape_of(warp, access.op, each, row),
-                         access.space, access.lanes);
+                         access.space, access.lanes, peer);
   if (core_->story) core_->story->access(doing, each);
   if (deed.strong) forget_overwritten(*core_, warp, access, each);
-  touch_each(doing, core_->region(warp, access.space, each.address[__builtin_ctz(each.lanes)]),
-             each, found, writes);
+  const uint64_t first = each.address[__builtin_ctz(each.lanes)];
+  touch_each(doing, core_->region(warp, access.space, first, peer), each, found, writes);
   if (deed.strong) synchronise(*core_, warp, access, each);
 }
 

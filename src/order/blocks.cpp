@@ -85,20 +85,20 @@ bool are_ordered(const Doing& doing, ObjectId readers) {
   if (!objects.is_set(readers)) return false;
   bool for_good = true;
   const auto ordered = [&](ObjectId id) {
-    for_good &= objects[id].cta == doing.warp.cta->id;
+    for_good &= memo_bit(doing, objects[id]) != 0;
     if (is_ordered_for_good(doing, id)) return true;
     for_good = false;
     return is_ordered(doing, objects.key(id));
   };
   if (!objects.each_reader(readers, ordered)) return false;
-  if (for_good) objects.key(readers).ordered |= doing.warp.bit;
+  if (for_good) objects.key(readers).ordered |= doing.bit();
   return true;
 }
 
 // Operations of tensor memory that end in the order of their issue (tensor.h).
 bool ends_with(const Object& later, const Object& earlier) {
   return later.agent >= Agent::kTensorLoad && later.agent == earlier.agent &&
-         later.component == earlier.component && later.cta == earlier.cta &&
+         later.component == earlier.component && later.home == earlier.home &&
          later.lanes == earlier.lanes && later.count >= earlier.count;
 }
 
@@ -132,7 +132,8 @@ bool is_repeated(const Core& core, ObjectId earlier, ObjectId later) {
   const uint64_t key = core.objects.key(earlier).key;
   const Object& x = core.objects[earlier];
   const Object& y = core.objects[later];
-  const bool async = (key >> 29 & 7) == static_cast<uint64_t>(ShapeKind::kAgent);
+  const auto code = static_cast<uint32_t>(key);
+  const bool async = code - shape_code(ShapeKind::kAgent, 0) < kFirstForeignCode;
   return !async && key == core.objects.key(later).key && x.count < y.count && !x.writes() &&
          !y.writes() && stands_for(y, x);
 }
@@ -248,7 +249,7 @@ bool writers_ordered(const Doing& doing, Block& block, CellMask cells) {
   if (block.write != kMixed) return ordered(block.write);
   const bool shared = doing.space == Space::kShared;
   Writers& all = shadow.mixed(block);
-  if (shared && (all.ordered & doing.warp.bit) != 0) return true;
+  if (shared && (all.ordered & doing.bit()) != 0) return true;
   if (!ordered(shadow.sole_writer(block, cells))) return false;
   ObjectId last = kInitial;
   for (ObjectId id : all.id) {
@@ -256,7 +257,7 @@ bool writers_ordered(const Doing& doing, Block& block, CellMask cells) {
     if (id < kFirstObject || !is_ordered_for_good(doing, id)) return true;
     last = id;
   }
-  if (shared) all.ordered |= doing.warp.bit;
+  if (shared) all.ordered |= doing.bit();
   return true;
 }
 

@@ -30,10 +30,12 @@ Deed deed_of(OpId op, Agent agent, const AsyncAccess& access) {
 
 ObjectId touch_ranges(Core& core, Warp& warp, const Deed& deed, LaneId lane,
                       const AsyncAccess& access, Component component, uint32_t count) {
-  const ObjectId id = core.async_object(warp, deed, agent_shape(lane), component, count);
+  Cta* const peer = access.space == Space::kShared ? core.peer_of(warp, access.cta) : nullptr;
+  const ObjectId id = core.async_object(warp, deed, agent_shape(lane), component, count, peer);
   Doing doing{core, warp};
   doing.id = id;
-  doing.key = async_doing_key(warp);
+  doing.key = async_doing_key(warp, peer);
+  doing.peer = peer;
   doing.async_proxy = doing.alone = true;
   doing.strong = deed.strong;
   doing.space = access.space;
@@ -42,9 +44,8 @@ ObjectId touch_ranges(Core& core, Warp& warp, const Deed& deed, LaneId lane,
   if (core.story) core.story->access(doing, access.ranges, access.cta);
   for (const Range& range : access.ranges) {
     if (range.bytes == 0) continue;
-    Region& region = access.space == Space::kShared ? core.ctas[access.cta.value]->shared
-                                                    : core.buffer(range.base);
-    touch_range(doing, region, range, access.kind != Kind::kRead);
+    touch_range(doing, core.region(warp, access.space, range.base, peer), range,
+                access.kind != Kind::kRead);
   }
   return id;
 }
@@ -84,7 +85,7 @@ AsyncId Engine::bulk_load(Warp& warp, OpId op, LaneId lane, Mbarrier signal,
   const AsyncId id{core_->next_async++};
   Pending& pending = core_->pending[id.value];
   pending.signal = signal;
-  pending.event = {warp.index, bit, warp.count, op};
+  pending.event = event_now(warp, op, bit);
   if (MbarrierState* state = find_object(*core_, warp, op, bit, signal)) {
     use_object(*core_, *state, warp, op, bit);
     check_forced(*core_, *state, warp, op, bit);
@@ -106,9 +107,10 @@ void Engine::bulk_complete(AsyncId load) {
   const auto at = cta.mbarriers.find(pending.signal.offset);
   if (at == cta.mbarriers.end()) return;  // reported at issue
   MbarrierState& state = at->second;
-  check_landing(*core_, cta, state, pending);
+  check_landing(*core_, state, pending);
   state.ever_had_bytes = true;
   state.last_copy = pending.event;
+  note_signal(state, pending);
   state.finished.push_back(load.value);
   state.issues.push_back(std::move(pending.issue));
 }

@@ -52,6 +52,7 @@ void report(const Doing& doing, ObjectId id, const Cells& cells, const Stretch& 
   race.space = doing.space;
   race.earlier = party_of(earlier, stretch.earlier);
   race.later = party_of(doing.core.objects[doing.id], stretch.later);
+  race.owner = CtaId{doing.place().id};
   race.address = cells.address(stretch.begin);
   race.bytes = static_cast<uint32_t>(stretch.end - stretch.begin) << cells.shift;
   race.implied = doing.implied;
@@ -174,7 +175,8 @@ namespace {
 // Every lane of the warp knows every lane's part of it; not to be seen at once where lanes differ.
 bool knows_all(const Warp& warp, const Object& earlier) {
   if (warp.groups.size() != 1) return false;
-  const Clock* const clock = warp.groups.front().bundle.clock(View::kCausality);
+  const Clock* const clock =
+      clock_of(warp.groups.front().bundle.clock(View::kCausality), warp.cta->id, earlier.home);
   return clock != nullptr && clock->all_lanes(earlier.component) >= earlier.count;
 }
 
@@ -192,16 +194,23 @@ bool learns_ordered(Objects& objects, const Warp& warp, ObjectId id) {
   return true;
 }
 
+uint32_t memo_bit(const Doing& doing, const Object& earlier) {
+  const bool has_bits = doing.space == Space::kShared || earlier.cta == doing.warp.cta->id;
+  return has_bits ? doing.bit() : 0;
+}
+
 bool is_ordered_for_good(const Doing& doing, ObjectId id) {
   ObjectKey& key = doing.core.objects.key(id);
   const Object& earlier = doing.core.objects[id];
-  if (earlier.cta != doing.warp.cta->id) {
-    return doing.core.grid_is_over(*doing.warp.cta, earlier.cta);
-  }
-  if ((key.ordered & doing.warp.bit) != 0) return true;
+  const Cta& own = *doing.warp.cta;
+  const bool is_near =
+      doing.space == Space::kGlobal ? earlier.cta == own.id : earlier.cluster == own.cluster;
+  if (!is_near) return doing.core.grid_is_over(own, earlier.cta);
+  const uint32_t bit = memo_bit(doing, earlier);
+  if ((key.ordered & bit) != 0) return true;
   if (!knows_all(doing.warp, earlier) && !Pair(doing, earlier).whole(View::kCausality, kAllLanes))
     return false;
-  key.ordered |= doing.warp.bit;
+  key.ordered |= bit;
   return true;
 }
 

@@ -28,6 +28,7 @@ struct Doing {
   bool alone = false;        // asynchronous: its milestone proves only itself
   bool strong = false;
   Space space = Space::kShared;
+  Cta* peer = nullptr;  // whose shared memory or SM it is, if not those of the actor's own CTA
   LaneMask lanes = kAllLanes;
   const EachShape* rows = nullptr;  // ldmatrix: who gave the address of a row (W-5)
   uint64_t serial = 0;              // number of the access, for counting
@@ -42,6 +43,10 @@ struct Doing {
            earlier == ordered[2] || earlier == ordered[3];
   }
   void remember(ObjectId earlier) const { ordered[next_memo++ % kMemo] = earlier; }
+
+  // The warp's bit in ObjectKey::ordered; in another CTA's shared memory it has none.
+  uint32_t bit() const { return peer == nullptr || space == Space::kTensor ? warp.bit : 0; }
+  const Cta& place() const { return peer == nullptr ? *warp.cta : *peer; }
 
   LaneMask lanes_at(uint64_t address) const {
     if (rows != nullptr) return rows->lanes_over(address);
@@ -73,6 +78,8 @@ CellMask check_pair(const Doing& doing, ObjectId earlier, const Cells& cells);
 // Does every lane of the warp know all of an object of its CTA, or of each reader of a set? To be
 // seen at once as a rule; false: look closer. Remembered in the object.
 bool learns_ordered(Objects& objects, const Warp& warp, ObjectId earlier);
+// Can that be remembered in the object?
+uint32_t memo_bit(const Doing& doing, const Object& earlier);
 // Is all of `earlier` ordered before everything that any lane of the warp does from now on, in H?
 bool is_ordered_for_good(const Doing& doing, ObjectId earlier);
 // Or at least before all of this access, by its keys?
@@ -101,7 +108,7 @@ void touch_each(Doing& doing, Region& region, const EachShape& shape, const Scan
 inline bool is_ordered(const Doing& doing, const ObjectKey& key) {
   if (key.key == doing.key && doing.injective) return true;
   const uint64_t cta = key.key >> kKeyCtaShift;
-  if (cta == doing.key >> kKeyCtaShift) return (key.ordered & doing.warp.bit) != 0;
+  if (cta == doing.key >> kKeyCtaShift) return (key.ordered & doing.bit()) != 0;
   return cta < doing.warp.cta->ordered_below;
 }
 

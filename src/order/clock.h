@@ -11,7 +11,8 @@
 // same count; where they are not, the component is kept lane by lane as an exception ("ragged").
 //
 // Other CTAs are a sorted list of (CTA, its clock) beside the counts: only strong accesses across
-// CTAs (PTX ISA 8.8) ever fill it. Tested in clock_test.cpp and against tests/reference_order.
+// CTAs (PTX ISA 8.8) and what the CTAs of a cluster signal each other ever fill it. Tested in
+// clock_test.cpp and against tests/reference_order.
 
 #include <array>
 #include <cstdint>

@@ -10,7 +10,8 @@ namespace {
 Object describe(const Warp& warp, const Deed& deed, const Shape& shape) {
   Object object;
   object.op = deed.op;
-  object.cta = warp.cta->id;
+  object.cta = object.home = warp.cta->id;
+  object.cluster = warp.cta->cluster;
   object.warp = warp.index;
   object.lanes = shape.lanes;
   object.base = shape.base;
@@ -44,6 +45,11 @@ Region& Core::buffer(uint64_t address) {
   return buffers[last_buffer];
 }
 
+Cta& Core::running(CtaId cta) {
+  LW_CHECK(cta.value < ctas.size() && ctas[cta.value] != nullptr, cta.value);
+  return *ctas[cta.value];
+}
+
 ObjectId Core::step_object(Warp& warp, const Deed& deed, const Shape& shape) {
   Object object = describe(warp, deed, shape);
   object.component = warp.steps();
@@ -51,13 +57,27 @@ ObjectId Core::step_object(Warp& warp, const Deed& deed, const Shape& shape) {
   return objects.add(object, warp.key | shape.code);
 }
 
+ObjectId Core::peer_object(Warp& warp, const Deed& deed, const Shape& shape, uint64_t key) {
+  const uint32_t owner = this->owner(deed.op, deed.kind, deed.agent, deed.strong);
+  const auto code = static_cast<uint32_t>(key);
+  Warp::Cached& known = cached(warp, owner, code);
+  const bool hit = known.owner == owner && known.count == warp.count && known.code == code &&
+                   objects.key(known.id).key == key;
+  if (hit) return known.id;
+  Object object = describe(warp, deed, shape);
+  object.component = warp.steps();
+  object.count = warp.count;
+  known = {owner, warp.count, code, objects.add(object, key)};
+  return known.id;
+}
+
 ObjectId Core::async_object(Warp& warp, const Deed& deed, const Shape& shape, Component component,
-                            uint32_t count) {
+                            uint32_t count, const Cta* peer) {
   Object object = describe(warp, deed, shape);
   object.component = component;
   object.count = count;
   // Program order says nothing of it: a code that no lanes have.
-  return objects.add(object, async_object_key(warp));
+  return objects.add(object, async_object_key(warp, peer));
 }
 
 Shape Core::uniform_shape(LaneMask lanes, ShapeKind kind) {

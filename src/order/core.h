@@ -60,6 +60,7 @@ struct MbarrierState {
     uint64_t at = 0;  // accesses of the run until then
   };
 
+  uint32_t cta = 0;  // whose shared memory it is in
   uint32_t offset = 0;
   Component component = 0;
   uint32_t phase = 0;  // completed ones
@@ -78,10 +79,19 @@ struct MbarrierState {
   std::vector<Wait> waited;            // waits credited since the last completion
   std::vector<uint32_t> finished;      // copies whose bytes came in the present phase
   BundleRef done;                      // what the phase before the present one brings
+  BundleRef done_in_cluster;           // to those who wait at the scope of the cluster
   ControlEvent last_copy;              // that finished here, by its issue
   ControlEvent init;
+  uint32_t init_stamp = 0;         // of WarpInits
   uint32_t init_known = 0;         // warps that know the init (a bit never turns false)
+  bool init_raced = false;         // reported
   std::vector<ControlEvent> uses;  // the last one of each warp and set of lanes, for inval
+  // What other CTAs did: their last arrivals, and the last signal of an operation of theirs, by its
+  // issue, in the phase of this number, from 1; 0: none.
+  std::vector<ControlEvent> foreign_uses;
+  ControlEvent foreign_signal;
+  Agent foreign_agent = Agent::kBulkLoad;
+  uint32_t foreign_phase = 0;
 };
 
 // An asynchronous operation between its issue and its milestone.
@@ -89,9 +99,10 @@ struct Pending {
   std::vector<ObjectId> objects;  // of a load: their count is set at the milestone
   Mbarrier signal;
   Contribution issue;   // C of the issuer
-  Contribution copies;  // of an arrival of cp.async: the copies it stands for
+  Contribution copies;  // of an arrival of cp.async or a commit: the operations it stands for
   ControlEvent event;   // its issue
-  uint32_t phase = 0;   // of the object then
+  Agent agent = Agent::kBulkLoad;
+  uint32_t phase = 0;  // of the object then
 };
 
 // Columns that a CTA got, and the object of the dealloc that gave them back (0: none yet).
@@ -105,6 +116,8 @@ struct Cta {
   uint32_t id = 0;
   uint32_t grid = 0;
   uint32_t sm = 0;
+  uint32_t cluster = 0;  // id of its first CTA; alone: its own
+  uint32_t cluster_size = 1;
   uint32_t ordered_below =
       1;  // CTAs with a smaller id + 1 belong to grids that are over (object.h)
   Component components = 0;
@@ -113,9 +126,18 @@ struct Cta {
   std::array<NamedBarrier, 16> barriers;
   std::unordered_map<uint32_t, MbarrierState> mbarriers;
   std::map<uint32_t, ControlEvent> ended_mbarriers;  // by offset: the inval
+  BundleRef at_exit;  // what the threads that have exited knew, in a cluster
+  ControlEvent last_exit;
   LearnMemo learn_memo;
   std::vector<TensorAllocation> tensor;  // oldest first
   std::vector<Component> tensor_parts;   // first component of each warp that uses it (tensor.h)
+};
+
+// CTAs that share their memories, and the barrier of all their threads (cluster.cpp).
+struct Cluster {
+  std::vector<uint32_t> ctas;          // by rank
+  std::vector<Contribution> parts;     // of the present phase
+  std::map<uint32_t, BundleRef> done;  // what the phase before it brings, by CTA
 };
 
 struct Core {
@@ -129,6 +151,7 @@ struct Core {
   RacedValues raced;
   std::vector<std::unique_ptr<Cta>> ctas;  // by id; null when not running
   std::vector<uint32_t> grid_of_cta;       // by id
+  std::map<uint32_t, Cluster> clusters;    // by the id of the first CTA
   struct Grid {
     std::vector<bool> over;      // by id: complete before this one starts
     uint32_t ordered_below = 1;  // see Cta
@@ -151,9 +174,16 @@ struct Core {
   std::vector<Touch> readers;
 
   Region& buffer(uint64_t address);
-  Region& region(Warp& warp, Space space, uint64_t address) {
-    return space == Space::kShared ? warp.cta->shared : buffer(address);
+  // `peer`: the CTA whose shared memory it is, if not the warp's own.
+  Region& region(Warp& warp, Space space, uint64_t address, Cta* peer = nullptr) {
+    if (space != Space::kShared) return buffer(address);
+    return peer == nullptr ? warp.cta->shared : peer->shared;
   }
+  // Null if it is the warp's own or nothing is named.
+  Cta* peer_of(const Warp& warp, std::optional<CtaId> cta) {
+    return !cta || cta->value == warp.cta->id ? nullptr : &running(*cta);
+  }
+  Cta& running(CtaId cta);
   // Whose the object of an access is: its instruction's, or that of all like it.
   uint32_t owner(OpId op, Kind kind, Agent agent, bool strong) const {
     if (options.by_instruction || strong) return op.value;
@@ -180,9 +210,11 @@ struct Core {
     return id;
   }
   ObjectId step_object(Warp& warp, const Deed& deed, const Shape& shape);
+  // The same in the shared memory of another CTA, under the key that it has there.
+  ObjectId peer_object(Warp& warp, const Deed& deed, const Shape& shape, uint64_t key);
   // An object of an asynchronous operation; its component and count are given.
   ObjectId async_object(Warp& warp, const Deed& deed, const Shape& shape, Component component,
-                        uint32_t count);
+                        uint32_t count, const Cta* peer = nullptr);
   // Shapes of the present access.
   Shape uniform_shape(LaneMask lanes, ShapeKind kind);
   static constexpr uint32_t whole_warp_code(ShapeKind kind) {
@@ -211,10 +243,16 @@ struct Core {
   static WordKey word_key(Space space, uint32_t cta, uint64_t address) {
     return {space == Space::kShared ? cta : kNoCta, address};
   }
-  void log_sync(const Warp& warp, SyncStep::Kind kind, OpId op, LaneMask lanes, uint32_t object,
+  void log_sync(const Warp& warp, SyncStep::Kind kind, OpId op, LaneMask lanes, Mbarrier object,
                 uint32_t generation) {
     if (story)
-      story->sync(warp, {kind, op, WarpId{warp.index}, lanes, object, generation, warp.count});
+      story->sync(warp, {kind, op, WarpId{warp.index}, lanes, object.cta, object.offset, generation,
+                         warp.count});
+  }
+  // Of the warp's own CTA.
+  void log_sync(const Warp& warp, SyncStep::Kind kind, OpId op, LaneMask lanes, uint32_t object,
+                uint32_t generation) {
+    log_sync(warp, kind, op, lanes, Mbarrier{CtaId{warp.cta->id}, object}, generation);
   }
 };
 

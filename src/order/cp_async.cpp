@@ -80,7 +80,7 @@ AsyncId Engine::cp_async_arrive(Warp& warp, OpId op, LaneMask lanes, Mbarrier ob
   WarpAsync& async = core_->async_of(warp);
   Pending& pending = core_->pending[id.value];
   pending.signal = object;
-  pending.event = {warp.index, lanes, warp.count, op};
+  pending.event = event_now(warp, op, lanes);
   pending.phase = state->phase;
   core_->findings.saw_arrival(true);
   // The copies so far, of these lanes and of those that have issued none; later ones count higher.
@@ -90,6 +90,7 @@ AsyncId Engine::cp_async_arrive(Warp& warp, OpId op, LaneMask lanes, Mbarrier ob
     copies.counts[lane] = tells ? async.copies.next : 0;
   }
   ++async.copies.next;
+  pending.copies.cta = warp.cta->id;
   pending.copies.views = kNotAsync;
   pending.copies.steps = warp.steps();
   pending.copies.async.push_back(copies);
@@ -107,10 +108,11 @@ void Engine::async_arrive(AsyncId arrival) {
   if (object == cta.mbarriers.end())
     return;  // its life ended before, which the machine reports (E-8)
   MbarrierState& state = object->second;
-  check_landing(*core_, cta, state, pending);
+  check_landing(*core_, state, pending);
   state.phase_had_bytes = state.ever_had_bytes = true;
   state.arrived.push_back(pending.event);
   state.last_copy = pending.event;
+  note_signal(state, pending);
   state.arrivals.push_back(std::move(pending.issue));
   state.arrivals.push_back(std::move(pending.copies));
   core_->pending.erase(at);

@@ -20,6 +20,7 @@ namespace {
     note.tier = Tier::kNote;
     note.space = doing.space;
     note.earlier = note.later = party_of(object, doing.lanes_at(at));
+    note.owner = CtaId{doing.place().id};
     note.address = at;
     note.bytes = 1u << cells.shift;
     return doing.core.report_race(note, doing.serial);
@@ -45,7 +46,7 @@ LW_ALWAYS_INLINE void touch(Doing& doing, Block& block, const Cells& cells, bool
 LW_ALWAYS_INLINE Block& block_at(Doing& doing, Region& region, uint64_t base) {
   if (region.holds(base)) [[likely]]
     return *region.at(base);
-  Region& other = doing.core.region(doing.warp, doing.space, base);
+  Region& other = doing.core.region(doing.warp, doing.space, base, doing.peer);
   LW_CHECK(other.holds(base), base);
   return *other.at(base);
 }

@@ -9,11 +9,6 @@ Engine::Engine(Options options, const Values* values)
 
 Engine::~Engine() = default;
 
-void Engine::fence_mbarrier_init(Warp& warp, LaneMask lanes) {
-  // Publishes inits to other CTAs of the cluster (MB-3); inside the CTA any edge is enough (MB-2).
-  warp.since_control |= lanes;
-}
-
 const Facts& Engine::finish() {
   for (auto& [key, word] : core_->words) settle_polls(*core_, word, key);
   core_->findings.settle();

@@ -64,7 +64,9 @@ class Engine final {
   void begin_cta(CtaId cta, GridId grid, uint32_t threads, uint32_t shared_bytes, uint32_t sm = 0);
   void end_cta(CtaId cta);
   Warp& warp(CtaId cta, WarpId warp);
-  void exit_lanes(Warp& warp, LaneMask lanes);
+  void exit_lanes(Warp& warp, OpId op, LaneMask lanes);
+  // CTAs that have begun are a cluster, in the order of their ranks.
+  void begin_cluster(std::span<const CtaId> ctas);
   // griddepcontrol.wait, when it returns: all that the grids in `early` did is before what these
   // lanes do from now on (G-4), and what other lanes do only by an edge from these.
   void grid_wait(Warp& warp, OpId op, LaneMask lanes);
@@ -92,7 +94,14 @@ class Engine final {
   void barrier_arrive(Warp& warp, OpId op, BarrierId barrier, BarrierKind kind, LaneMask lanes);
   void barrier_complete(CtaId cta, BarrierId barrier);
 
-  // mbarriers. `mbarrier_wait`: a test that returned True for the phase before the present one (the
+  // barrier.cluster, as named barriers; the strength of an arrival is release or relaxed, that of a
+  // wait acquire. The completion comes before any wait that it lets through.
+  void cluster_arrive(Warp& warp, OpId op, LaneMask lanes, Strength strength);
+  void cluster_complete(CtaId any);
+  void cluster_wait(Warp& warp, OpId op, LaneMask lanes);
+
+  // mbarriers, of the own CTA or, but for init, inval and wait, of another one of the cluster.
+  // `mbarrier_wait`: a test that returned True for the phase before the present one (the
   // "phase before phase 0" too, MB-21). `mbarrier_complete`: the present phase ends, after the call
   // for the arrival or bytes that end it. arrive.expect_tx: expect first, then arrive (MB-17).
   void mbarrier_init(Warp& warp, OpId op, LaneMask lane, Mbarrier object);

@@ -3,14 +3,17 @@
 // instruction, what touched memory and what synchronised; nothing here knows PTX, values or
 // registers.
 //
-// Addresses. Shared memory: byte offset inside the window of the owning CTA. Global memory: device
-// virtual addresses. Tensor memory: cells of an SM, see TensorCell. A warp instruction names its
-// lanes' addresses by a shape, so that the common ones need no list. Calls come in the order of the
-// run, before the effect takes place: a store is declared while memory still holds the old bytes,
-// an asynchronous operation when it is issued.
+// Actor and place. Who acts is a warp of a CTA. Where is named apart from that: shared memory by
+// the CTA that owns it and a byte offset inside its window, which is another CTA than the actor's
+// where a cluster shares memory; global memory by device virtual addresses; tensor memory by the
+// cells of the SM of a CTA, see TensorCell. A warp instruction names its lanes' addresses by a
+// shape, so that the common ones need no list. Calls come in the order of the run, before the
+// effect takes place: a store is declared while memory still holds the old bytes, an asynchronous
+// operation when it is issued.
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -80,6 +83,7 @@ struct Access {
   bool result_live = true;    // of a strong read: its value is used (D-5)
   bool poll = false;          // it only re-reads until a condition that stays true (D-6)
   Addresses at;
+  std::optional<CtaId> cta = {};  // owns the shared memory; nothing: the actor's own CTA
 };
 
 // A contiguous piece of memory that an asynchronous operation touches.
@@ -138,6 +142,7 @@ struct TensorAccess {
   Kind kind = Kind::kRead;
   bool reads_too = false;  // written and read: D with its input enabled (T5-28), shift
   std::span<const TensorBox> boxes;
+  std::optional<CtaId> cta = {};  // on whose SM the cells are; nothing: the issuer's
 };
 
 // An operation that one thread issues.

@@ -40,7 +40,8 @@ enum class Agent : uint8_t {
   kTensorCopy4x256b,
   kTensorShift,
   kTensorShared,
-  kHost
+  kHost,
+  kExit  // the end of a CTA
 };
 
 struct Party {
@@ -79,6 +80,7 @@ struct Race {
   uint64_t serial = 0;          // of the later access among all of the run
   bool after_unforced = false;  // a match that was not forced may have led here
   bool after_race = false;      // a value that raced may have led here (D-1)
+  CtaId owner;                  // whose shared memory it is, or on whose SM the cells are
   // Of a write and the dealloc of its cells: loads of the same cells follow the write and lack the
   // same edge to the dealloc; with that edge this race would be gone too. Of a group: all of it.
   bool implied = false;
@@ -106,6 +108,7 @@ struct SyncStep {
   OpId op;
   WarpId warp;
   LaneMask lanes = 0;
+  CtaId owner;  // of the barrier or object
   uint32_t object = 0;
   uint32_t generation = 0;
   uint32_t epoch = 0;

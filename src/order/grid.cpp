@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "order/cluster.h"
 #include "order/mbarrier.h"
 
 namespace lw::order {
@@ -113,6 +114,7 @@ void Engine::begin_cta(CtaId id, GridId grid, uint32_t threads, uint32_t shared_
   cta->id = id.value;
   cta->grid = grid.value;
   cta->sm = sm;
+  cta->cluster = id.value;
   cta->ordered_below = core_->grids[grid.value].ordered_below;
   cta->shared = Region(0, std::max(shared_bytes, 1u), kUnwritten);
   cta->shared.make_all_ready();
@@ -141,6 +143,7 @@ void Engine::begin_cta(CtaId id, GridId grid, uint32_t threads, uint32_t shared_
 
 void Engine::end_cta(CtaId id) {
   Cta& cta = *core_->ctas[id.value];
+  check_end(*core_, cta);
   cta.shared.each_touched([&](Block& block) {
     if (block.detail != 0) core_->shadow.release(block);
   });
@@ -150,8 +153,13 @@ void Engine::end_cta(CtaId id) {
 
 Warp& Engine::warp(CtaId cta, WarpId warp) { return core_->warp_of(cta.value, warp.value); }
 
-void Engine::exit_lanes(Warp& warp, LaneMask lanes) {
+void Engine::exit_lanes(Warp& warp, OpId op, LaneMask lanes) {
   check_exit(*core_, warp, lanes);
+  if (warp.cta->cluster_size > 1) {
+    for (const LaneGroup& group : warp.groups)
+      if ((group.lanes & lanes) != 0) warp.cta->at_exit = join(warp.cta->at_exit, group.bundle);
+    warp.cta->last_exit = event_now(warp, op, lanes);
+  }
   warp.exit(lanes);
 }
 

@@ -25,9 +25,8 @@ LW_ALWAYS_INLINE Who who_is(const Warp& warp, ObjectId id, uint32_t code, bool i
 }
 
 LW_ALWAYS_INLINE Who who_is(const Doing& doing) {
-  return {
-      doing.warp,      doing.id,       doing.key,  doing.warp.bit, doing.warp.cta->ordered_below,
-      doing.injective, doing.any_lane, doing.alone};
+  return {doing.warp,      doing.id,       doing.key,  doing.bit(), doing.warp.cta->ordered_below,
+          doing.injective, doing.any_lane, doing.alone};
 }
 
 // Is the earlier object ordered before the whole warp, or before each lane that meets it?
@@ -40,7 +39,8 @@ LW_ALWAYS_INLINE bool passes(const Who& who, const ObjectKey& key) {
 // The same, after a look at what the warp knows of an object that is not remembered to be.
 template <Space kSpace>
 LW_ALWAYS_INLINE bool learns(Objects& objects, const Who& who, ObjectId id) {
-  return passes<kSpace>(who, objects.key(id)) || learns_ordered(objects, who.warp, id);
+  return passes<kSpace>(who, objects.key(id)) ||
+         (who.warp_bit != 0 && learns_ordered(objects, who.warp, id));
 }
 
 template <Space kSpace, class Slow>

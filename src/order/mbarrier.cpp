@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "order/cluster.h"
 #include "order/shape.h"
 #include "order/tensor.h"
 
@@ -62,8 +63,8 @@ void mark_bytes(Core& core, Cta& cta, uint32_t offset, ObjectId id) {
 void keep_cumulative(Cta& cta, MbarrierState& state) {
   const auto knows = [&](const Contribution& part) {
     const Clock* clock = part.bundle.clock(View::kCausality);
-    return (part.views & view_bit(View::kCausality)) != 0 && clock != nullptr &&
-           clock->all_lanes(state.component) >= state.last_bytes;
+    return part.cta == cta.id && (part.views & view_bit(View::kCausality)) != 0 &&
+           clock != nullptr && clock->all_lanes(state.component) >= state.last_bytes;
   };
   if (state.last_bytes == 0 || std::any_of(state.arrivals.begin(), state.arrivals.end(), knows)) {
     return;
@@ -93,6 +94,7 @@ void finish_copies(Core& core, MbarrierState& state) {
   state.last_bytes = state.phase;
   for (uint32_t id : state.finished) {
     for (ObjectId object : core.pending.at(id).objects) {
+      core.objects[object].home = state.cta;
       core.objects[object].component = state.component;
       core.objects[object].count = state.phase;
     }
@@ -100,14 +102,14 @@ void finish_copies(Core& core, MbarrierState& state) {
   }
 }
 
-void remember_use(MbarrierState& state, const ControlEvent& event) {
-  for (ControlEvent& use : state.uses) {
-    if (use.warp == event.warp && use.lanes == event.lanes) {
+void remember_use(std::vector<ControlEvent>& uses, const ControlEvent& event) {
+  for (ControlEvent& use : uses) {
+    if (use.cta == event.cta && use.warp == event.warp && use.lanes == event.lanes) {
       use = event;
       return;
     }
   }
-  state.uses.push_back(event);
+  uses.push_back(event);
 }
 
 // A use that the end of the object's life may overtake (MB-4): what has only been started must be
@@ -117,9 +119,10 @@ void check_end(Core& core, const MbarrierState& state, Warp& warp, OpId op, Lane
   if (knows_event(warp, lane, use, View::kCausality)) return;
   Race race;
   race.rule = RuleId::kMB4;
-  race.earlier = party_of(CtaId{warp.cta->id}, use);
+  race.earlier = party_of(use);
   race.later = party_of(warp, op, lane, warp.count);
   race.later.kind = Kind::kWrite;
+  race.owner = CtaId{state.cta};
   race.address = state.offset;
   race.bytes = kMbarrierBytes;
   if (knows_event(warp, lane, use, View::kControl)) {
@@ -129,7 +132,7 @@ void check_end(Core& core, const MbarrierState& state, Warp& warp, OpId op, Lane
     return core.report_race(race, ++core.findings.facts().accesses);
   }
   core.report_race(race, ++core.findings.facts().accesses);
-  core.findings.unforced({RuleId::kD3c, CtaId{warp.cta->id}, false, state.offset, state.phase,
+  core.findings.unforced({RuleId::kD3c, CtaId{state.cta}, false, state.offset, state.phase,
                           race.earlier, race.later, 0, core.accesses() + 1});
 }
 
@@ -147,13 +150,13 @@ void check_second_init(Core& core, const Warp& warp, OpId op, LaneMask lane,
 }  // namespace
 
 Party party_of(const Warp& warp, OpId op, LaneMask lanes, uint32_t count) {
-  return party_of(CtaId{warp.cta->id}, {warp.index, lanes, count, op});
+  return party_of({warp.cta->id, warp.index, lanes, count, op});
 }
 
-Party party_of(CtaId cta, const ControlEvent& event) {
+Party party_of(const ControlEvent& event) {
   Party party;
   party.op = event.op;
-  party.cta = cta;
+  party.cta = CtaId{event.cta};
   party.warp = WarpId{event.warp};
   party.lanes = event.lanes;
   party.epoch = event.count;
@@ -161,7 +164,7 @@ Party party_of(CtaId cta, const ControlEvent& event) {
 }
 
 MbarrierState* find_object(Core& core, const Warp& warp, OpId op, LaneMask lanes, Mbarrier object) {
-  Cta& cta = *core.ctas[object.cta.value];
+  Cta& cta = core.running(object.cta);
   const auto at = cta.mbarriers.find(object.offset);
   if (at != cta.mbarriers.end()) return &at->second;
   core.findings.error(
@@ -169,24 +172,68 @@ MbarrierState* find_object(Core& core, const Warp& warp, OpId op, LaneMask lanes
   return nullptr;
 }
 
+namespace {
+
+// The lanes know of the init, or of a fence.mbarrier_init after it (MB-3).
+bool knows_init(const Core& core, const MbarrierState& state, const Warp& warp, LaneMask lanes) {
+  if (knows_event(warp, lanes, state.init, View::kCausality)) return true;
+  const WarpInits* inits = core.ctas[state.cta]->warps[state.init.warp]->inits.get();
+  if (inits == nullptr || inits->component == 0) return false;
+  for (const LaneGroup& group : warp.groups) {
+    if ((group.lanes & lanes) == 0) continue;
+    const Clock* clock = clock_of(group.bundle.clock(View::kCausality), warp.cta->id, state.cta);
+    if (clock == nullptr) return false;
+    if ((state.init.lanes & ~clock->lanes_at_least(inits->component, state.init_stamp)) != 0)
+      return false;
+  }
+  return true;
+}
+
+void report_init(Core& core, MbarrierState& state, const Warp& warp, OpId op, LaneMask lanes) {
+  Race race;
+  race.rule = warp.cta->id == state.cta ? RuleId::kMB1 : RuleId::kMB3;
+  race.earlier = party_of(state.init);
+  race.earlier.kind = Kind::kWrite;
+  race.later = party_of(warp, op, lanes, warp.count);
+  race.owner = CtaId{state.cta};
+  race.address = state.offset;
+  race.bytes = kMbarrierBytes;
+  core.report_race(race, ++core.findings.facts().accesses);
+  state.init_raced = true;  // reported once
+}
+
+}  // namespace
+
 void use_object(Core& core, MbarrierState& state, Warp& warp, OpId op, LaneMask lanes) {
   warp.touch(lanes);
-  remember_use(state, {warp.index, lanes, warp.count, op});
-  if ((state.init_known & warp.bit) != 0) return;
-  if (knows_event(warp, warp.live, state.init, View::kCausality)) {
+  remember_use(state.uses, event_now(warp, op, lanes));
+  const bool is_own = state.cta == warp.cta->id;
+  if (!is_own) check_started(core, warp, op, lanes, core.running(CtaId{state.cta}), state.offset);
+  if (state.init_raced || (is_own && (state.init_known & warp.bit) != 0)) return;
+  if (is_own && knows_init(core, state, warp, warp.live)) {
     state.init_known |= warp.bit;
-  } else if (!knows_event(warp, lanes, state.init, View::kCausality)) {
-    Race race;
-    race.rule = RuleId::kMB1;
-    race.earlier = party_of(CtaId{warp.cta->id}, state.init);
-    race.earlier.kind = Kind::kWrite;
-    race.later = party_of(warp, op, lanes, warp.count);
-    race.address = state.offset;
-    race.bytes = kMbarrierBytes;
-    core.report_race(race, ++core.findings.facts().accesses);
-    state.init_known = kAllLanes;  // reported once
+  } else if (!knows_init(core, state, warp, lanes)) {
+    report_init(core, state, warp, op, lanes);
   }
 }
+
+void note_signal(MbarrierState& state, const Pending& pending) {
+  if (pending.event.cta == state.cta) return;
+  state.foreign_signal = pending.event;
+  state.foreign_agent = pending.agent;
+  state.foreign_phase = state.phase + 1;
+}
+
+namespace {
+
+// A use whose end is known by its own thread's steps.
+void use_now(Core& core, MbarrierState& state, Warp& warp, OpId op, LaneMask lanes) {
+  use_object(core, state, warp, op, lanes);
+  check_forced(core, state, warp, op, lanes);
+  if (state.cta != warp.cta->id) remember_use(state.foreign_uses, event_now(warp, op, lanes));
+}
+
+}  // namespace
 
 void Engine::mbarrier_init(Warp& warp, OpId op, LaneMask lane, Mbarrier object) {
   core_->collect_if_due();
@@ -203,9 +250,12 @@ void Engine::mbarrier_init(Warp& warp, OpId op, LaneMask lane, Mbarrier object) 
   mark_bytes(*core_, cta, object.offset, kMbarrier);
   MbarrierState& state = cta.mbarriers[object.offset];
   state = {};
+  state.cta = cta.id;
   state.offset = object.offset;
   state.component = cta.components++;
-  state.init = {warp.index, lane, warp.count, op};
+  state.init = event_now(warp, op, lane);
+  if (!warp.inits) warp.inits = std::make_unique<WarpInits>();
+  state.init_stamp = ++warp.inits->made[static_cast<size_t>(__builtin_ctz(lane))];
   warp.since_control |= lane;
 }
 
@@ -216,45 +266,39 @@ void Engine::mbarrier_inval(Warp& warp, OpId op, LaneMask lane, Mbarrier object)
   use_object(*core_, *state, warp, op, lane);
   for (const ControlEvent& use : state->uses) check_end(*core_, *state, warp, op, lane, use);
   warp.cta->mbarriers.erase(object.offset);
-  warp.cta->ended_mbarriers[object.offset] = {warp.index, lane, warp.count, op};
+  warp.cta->ended_mbarriers[object.offset] = event_now(warp, op, lane);
   mark_bytes(*core_, *warp.cta, object.offset, kInitial);
   write_bytes(*core_, warp, op, lane, object.offset);
 }
 
 void Engine::mbarrier_arrive(Warp& warp, OpId op, LaneMask lanes, Mbarrier object,
                              Strength strength, Scope scope) {
-  (void)
-      scope;  // inside one CTA every scope includes the other side; clusters will ask (K-11, K-12)
   MbarrierState* state = find_object(*core_, warp, op, lanes, object);
   if (state == nullptr) return;
-  use_object(*core_, *state, warp, op, lanes);
-  check_forced(*core_, *state, warp, op, lanes);
-  core_->log_sync(warp, SyncStep::Kind::kMbarrierArrive, op, lanes, object.offset,
-                  state->phase + 1);
+  use_now(*core_, *state, warp, op, lanes);
+  core_->log_sync(warp, SyncStep::Kind::kMbarrierArrive, op, lanes, object, state->phase + 1);
   core_->findings.saw_arrival(releases(strength));
-  const ViewSet views = releases(strength) ? kAllViews : view_bit(View::kControl);
-  state->arrived.push_back({warp.index, lanes, warp.count, op});
-  if (!releases(strength)) {
-    if (auto fenced = carried_by_fence(warp, lanes)) state->arrivals.push_back(std::move(*fenced));
-  }
+  state->arrived.push_back(event_now(warp, op, lanes));
+  if (!releases(strength)) add_fenced(warp, lanes, scope, state->cta, state->arrivals);
+  const Reach reach = reach_of(*warp.cta, state->cta, scope);
+  const ViewSet views = releases(strength) ? reach.views : view_bit(View::kControl);
   state->arrivals.push_back(publish(warp, lanes, views));
+  state->arrivals.back().across = reach.across;
 }
 
 void Engine::mbarrier_expect(Warp& warp, OpId op, LaneMask lanes, Mbarrier object) {
   MbarrierState* state = find_object(*core_, warp, op, lanes, object);
   if (state == nullptr) return;
-  use_object(*core_, *state, warp, op, lanes);
-  check_forced(*core_, *state, warp, op, lanes);
-  state->expected.push_back({warp.index, lanes, warp.count, op});
+  use_now(*core_, *state, warp, op, lanes);
+  state->expected.push_back(event_now(warp, op, lanes));
 }
 
 void Engine::mbarrier_complete_tx(Warp& warp, OpId op, LaneMask lanes, Mbarrier object) {
   MbarrierState* state = find_object(*core_, warp, op, lanes, object);
   if (state == nullptr) return;
-  use_object(*core_, *state, warp, op, lanes);
-  check_forced(*core_, *state, warp, op, lanes);
+  use_now(*core_, *state, warp, op, lanes);
   state->phase_had_bytes = state->ever_had_bytes = true;
-  state->last_copy = {warp.index, lanes, warp.count, op};
+  state->last_copy = event_now(warp, op, lanes);
   state->issues.push_back(publish(warp, lanes, view_bit(View::kControl)));
 }
 
@@ -263,7 +307,7 @@ void Engine::mbarrier_complete(Mbarrier object) {
   const auto at = cta.mbarriers.find(object.offset);
   LW_CHECK(at != cta.mbarriers.end(), object.offset);
   MbarrierState& state = at->second;
-  check_expected(*core_, cta, state);
+  check_expected(*core_, state);
   ++state.phase;
   keep_cumulative(cta, state);
   complete_phase(state, core_->accesses() + 1);
@@ -272,8 +316,10 @@ void Engine::mbarrier_complete(Mbarrier object) {
   parts.insert(parts.end(), std::make_move_iterator(state.issues.begin()),
                std::make_move_iterator(state.issues.end()));
   const Reached reached{state.component, state.phase, kNotAsync};
-  state.done = join_contributions(parts, {&reached, 1});
-  check_lapping(*core_, cta, state);
+  const bool across = std::ranges::any_of(parts, [](const auto& part) { return part.across; });
+  state.done = join_across(cta.id, parts, {&reached, 1}, false);
+  state.done_in_cluster = across ? join_across(cta.id, parts, {&reached, 1}, true) : state.done;
+  check_lapping(*core_, state);
   for (auto* list : {&state.arrivals, &state.issues}) list->clear();
   state.expected.clear();
   state.waited.clear();
@@ -282,15 +328,15 @@ void Engine::mbarrier_complete(Mbarrier object) {
 
 void Engine::mbarrier_wait(Warp& warp, OpId op, LaneMask lanes, Mbarrier object, Strength strength,
                            Scope scope) {
-  (void)scope;  // as for arrive
   MbarrierState* state = find_object(*core_, warp, op, lanes, object);
   if (state == nullptr) return;
   use_object(*core_, *state, warp, op, lanes);
   check_early_wait(*core_, *state, warp, op, lanes, true);
-  state->waited.push_back({{warp.index, lanes, warp.count, op}, core_->accesses() + 1});
-  core_->log_sync(warp, SyncStep::Kind::kMbarrierWait, op, lanes, object.offset, state->phase);
+  state->waited.push_back({event_now(warp, op, lanes), core_->accesses() + 1});
+  core_->log_sync(warp, SyncStep::Kind::kMbarrierWait, op, lanes, object, state->phase);
   if (state->phase == 0) return;  // "the phase before phase 0" brings nothing (MB-21)
-  learn(warp, lanes, state->done, acquires(strength) ? kAllViews : kExecutionAndControl);
+  const BundleRef& done = scope == Scope::kCta ? state->done : state->done_in_cluster;
+  learn(warp, lanes, done, acquires(strength) ? kAllViews : kExecutionAndControl);
 }
 
 void Engine::mbarrier_blocked(Warp& warp, OpId op, LaneMask lanes, Mbarrier object) {

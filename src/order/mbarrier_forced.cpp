@@ -20,10 +20,11 @@
 namespace lw::order {
 namespace {
 
-bool has_reached(const Warp& warp, LaneMask lanes, const CompletedPhase& phase) {
+bool has_reached(const MbarrierState& state, const Warp& warp, LaneMask lanes,
+                 const CompletedPhase& phase) {
   for (const LaneGroup& group : warp.groups) {
     if ((group.lanes & lanes) == 0) continue;
-    const Clock* clock = group.bundle.clock(View::kControl);
+    const Clock* clock = clock_of(group.bundle.clock(View::kControl), warp.cta->id, state.cta);
     if (clock == nullptr || clock->all_lanes(phase.component) < phase.number) return false;
   }
   return true;
@@ -40,74 +41,71 @@ std::optional<ControlEvent> unknown_part(const Warp& warp, LaneMask lanes,
 // The common form, arrive.expect_tx.
 bool followed_by_own_arrival(const MbarrierState& state, const ControlEvent& expect) {
   return std::any_of(state.arrived.begin(), state.arrived.end(), [&](const ControlEvent& arrival) {
-    return arrival.warp == expect.warp && arrival.count >= expect.count &&
-           (expect.lanes & ~arrival.lanes) == 0;
+    return arrival.cta == expect.cta && arrival.warp == expect.warp &&
+           arrival.count >= expect.count && (expect.lanes & ~arrival.lanes) == 0;
   });
 }
 
-Unforced fact_of(RuleId rule, CtaId cta, const MbarrierState& state, const Party& first,
-                 const Party& second, uint64_t since) {
-  return {rule, cta, false, state.offset, state.phase + 1, first, second, 0, since};
+Unforced fact_of(RuleId rule, const MbarrierState& state, const Party& first, const Party& second,
+                 uint64_t since) {
+  return {rule, CtaId{state.cta}, false, state.offset, state.phase + 1, first, second, 0, since};
 }
 
 // Who made the phase complete, as far as it matters for a report.
-Party completer(const Cta& cta, const MbarrierState& state) {
+Party completer(const MbarrierState& state) {
   const CompletedPhase& last = state.last;
-  return party_of(CtaId{cta.id}, last.arrived.empty() ? last.last_copy : last.arrived.back());
+  return party_of(last.arrived.empty() ? last.last_copy : last.arrived.back());
 }
 
 }  // namespace
 
 void check_forced(Core& core, MbarrierState& state, const Warp& warp, OpId op, LaneMask lanes) {
-  if (state.phase == 0 || has_reached(warp, lanes, state.last)) return;
+  if (state.phase == 0 || has_reached(state, warp, lanes, state.last)) return;
   const auto missing = unknown_part(warp, lanes, state.last);
   if (!missing) return;
   state.in_doubt = true;
-  const CtaId cta{warp.cta->id};
-  const bool knows_before = has_reached(warp, lanes, state.before);
-  core.findings.unforced(fact_of(RuleId::kD2, cta, state, party_of(cta, *missing),
+  const bool knows_before = has_reached(state, warp, lanes, state.before);
+  core.findings.unforced(fact_of(RuleId::kD2, state, party_of(*missing),
                                  party_of(warp, op, lanes, warp.count),
                                  knows_before ? state.last.at : state.first_completed_at));
 }
 
-void check_landing(Core& core, const Cta& cta, MbarrierState& state, const Pending& pending) {
+void check_landing(Core& core, MbarrierState& state, const Pending& pending) {
   if (pending.phase == state.phase) return;
   state.in_doubt = true;
-  core.findings.unforced(fact_of(RuleId::kD2, CtaId{cta.id}, state, completer(cta, state),
-                                 party_of(CtaId{cta.id}, pending.event), state.first_completed_at));
+  core.findings.unforced(fact_of(RuleId::kD2, state, completer(state), party_of(pending.event),
+                                 state.first_completed_at));
 }
 
 void check_early_wait(Core& core, const MbarrierState& state, const Warp& warp, OpId op,
                       LaneMask lanes, bool passed) {
   const CompletedPhase& before = passed ? state.before : state.last;
   if (state.in_doubt || before.number == 0) return;
-  if (has_reached(warp, lanes, before) || has_reached(warp, lanes, state.last)) return;
+  if (has_reached(state, warp, lanes, before) || has_reached(state, warp, lanes, state.last))
+    return;
   const auto missing = unknown_part(warp, lanes, before);
   if (!missing) return;
-  const CtaId cta{warp.cta->id};
-  core.findings.unforced(fact_of(RuleId::kD3, cta, state, party_of(cta, *missing),
+  core.findings.unforced(fact_of(RuleId::kD3, state, party_of(*missing),
                                  party_of(warp, op, lanes, warp.count), core.accesses() + 1));
 }
 
-void check_expected(Core& core, const Cta& cta, const MbarrierState& state) {
+void check_expected(Core& core, MbarrierState& state) {
   BundleRef joined;
   for (const ControlEvent& expect : state.expected) {
     if (followed_by_own_arrival(state, expect)) continue;
-    if (joined.get() == nullptr) joined = join_contributions(state.arrivals, {});
-    if (knows_event(joined.clock(View::kControl), expect)) continue;
+    if (joined.get() == nullptr) joined = join_across(state.cta, state.arrivals, {}, true);
+    if (knows_event(joined.clock(View::kControl), state.cta, expect)) continue;
     const ControlEvent& other = state.arrived.empty() ? state.last_copy : state.arrived.back();
-    core.findings.unforced(fact_of(RuleId::kD3b, CtaId{cta.id}, state,
-                                   party_of(CtaId{cta.id}, expect), party_of(CtaId{cta.id}, other),
-                                   core.accesses() + 1));
+    core.findings.unforced(
+        fact_of(RuleId::kD3b, state, party_of(expect), party_of(other), core.accesses() + 1));
   }
 }
 
-void check_lapping(Core& core, const Cta& cta, const MbarrierState& state) {
+void check_lapping(Core& core, const MbarrierState& state) {
   for (const MbarrierState::Wait& wait : state.waited) {
-    if (knows_event(state.done.clock(View::kControl), wait.event)) continue;
-    core.findings.unforced(fact_of(RuleId::kD3, CtaId{cta.id}, state,
-                                   party_of(CtaId{cta.id}, wait.event), completer(cta, state),
-                                   wait.at));
+    if (knows_event(state.done.clock(View::kControl), state.cta, wait.event)) continue;
+    core.findings.unforced(
+        fact_of(RuleId::kD3, state, party_of(wait.event), completer(state), wait.at));
   }
 }
 

@@ -150,11 +150,12 @@ void leave_barrier(Warp& warp, LaneMask lanes, uint32_t count, const BundleRef& 
 }
 
 bool knows_event(const Warp& warp, LaneMask lanes, const ControlEvent& event, View view) {
-  const bool own = event.warp == warp.index;
+  const uint32_t cta = warp.cta->id;
+  const bool own = event.cta == cta && event.warp == warp.index;
   for (const LaneGroup& group : warp.groups) {
     LaneMask here = group.lanes & lanes;
     if (here == 0) continue;
-    const Clock* clock = group.bundle.clock(view);
+    const Clock* clock = clock_of(group.bundle.clock(view), cta, event.cta);
     LaneMask known = clock == nullptr ? 0 : clock->lanes_at_least(event.warp, event.count);
     if (own) known |= group.met_in(view).at_least(event.count);
     const LaneMask missing = event.lanes & ~known;

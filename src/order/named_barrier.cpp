@@ -62,7 +62,7 @@ void Engine::barrier_arrive(Warp& warp, OpId op, BarrierId id, BarrierKind kind,
   LW_CHECK(id.value < warp.cta->barriers.size(), id.value);
   NamedBarrier& barrier = warp.cta->barriers[id.value];
   if (barrier.component == 0) barrier.component = warp.cta->components++;
-  const ControlEvent event{warp.index, lanes, warp.count, op};
+  const ControlEvent event = event_now(warp, op, lanes);
   check_forced(*core_, warp, barrier, id, event);
   warp.since_control |= lanes;
   core_->log_sync(warp, SyncStep::Kind::kBarrierArrive, op, lanes, id.value,

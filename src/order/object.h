@@ -2,13 +2,17 @@
 // Access objects: one immutable record for all that a warp instruction did, named by a 32-bit id,
 // so that the shadow stores one number per 128 bytes and "checked already" is one comparison.
 //
-// An object says who (CTA, component), up to which count it is finished, and by its shape which
-// lane touched which byte. One is made per warp, release epoch, instruction and shape; shapes
-// repeat modulo 32 strides, so a loop over a buffer uses one object. The only field that changes is
-// the count of an asynchronous operation, which is unknown (kPending) until its milestone.
+// An object says who (CTA, warp), when it is finished (the count of a component of CTA `home`), and
+// by its shape which lane touched which byte. One is made per warp, release epoch, instruction and
+// shape; shapes repeat modulo 32 strides, so a loop over a buffer uses one object. The only fields
+// that change are those of the end of an asynchronous operation, which is unknown (kPending) until
+// its milestone.
 //
-// `ordered` has a bit per warp of the object's CTA: every lane of that warp knows the whole object
-// in H. Clocks only grow, so a set bit stays true; that makes it an exact memo.
+// Where is the shadow's business. But an object in the shared memory of another CTA of the cluster
+// is in no other memory, and is keyed by the CTA that owns the memory, whose warps meet it most.
+//
+// `ordered` has a bit per warp of the CTA in the key: every lane of that warp knows the whole
+// object in H. Clocks only grow, so a set bit stays true; that makes it an exact memo.
 //
 // Readers that went over the same cells, one after the other, are a set: an object too, made of the
 // set (or object) before and one reader more. Warps that read a tile row by row pass through the
@@ -18,6 +22,7 @@
 #include <cstdint>
 #include <map>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "order/clock.h"
@@ -65,6 +70,8 @@ struct Shape {
 struct Object {
   OpId op;
   uint32_t cta = 0;
+  uint32_t cluster = 0;  // its CTA's
+  uint32_t home = 0;     // CTA of the component; its CTA's own, or that of the mbarrier signalled
   Component component = 0;
   uint32_t count = 0;  // of a set: how many readers
   LaneMask lanes = 0;  // of a set: the reader that it adds
@@ -84,7 +91,7 @@ struct Object {
 
 // What the fast path needs of an object.
 struct ObjectKey {
-  uint64_t key = ~uint64_t{0};  // CTA + 1 (27 bits), warp (5), shape code (32)
+  uint64_t key = ~uint64_t{0};  // CTA + 1 (27 bits), warp of the actor (5), shape code (32)
   uint32_t ordered = 0;
   uint32_t marked = 0;  // by the collector
 };
@@ -93,8 +100,8 @@ static_assert(sizeof(ObjectKey) == 16);
 inline constexpr int kKeyCtaShift = 37;
 
 // Is the earlier object ordered before the whole warp, by what is remembered of it? `key` has the
-// warp's CTA, and objects of the CTAs below `ordered_below` are ordered before it. In shared memory
-// the object is of the same CTA.
+// warp's CTA, and objects of the CTAs below `ordered_below` are ordered before it. In a CTA's own
+// shared memory all keys have that CTA.
 template <Space kSpace>
 [[gnu::always_inline]] inline bool is_remembered_ordered(const ObjectKey& earlier, uint64_t key,
                                                          uint32_t warp_bit,
@@ -118,6 +125,10 @@ struct Deed {
 constexpr uint32_t shape_code(ShapeKind kind, uint32_t payload) {
   return static_cast<uint32_t>(kind) << 29 | payload;
 }
+
+// Codes of kAgent: two that match no lanes' (warp.h), then those of what warps do in the shared
+// memory of other CTAs, by actor and shape.
+inline constexpr uint32_t kFirstForeignCode = 2;
 
 // Addresses of an instruction whose lanes follow no simple law.
 struct EachShape {
@@ -150,6 +161,12 @@ class Objects {
   // The same of an order of lanes, by each lane's place.
   uint32_t add_order(const LaneOrder& place);
   const LaneOrder& order(uint32_t index) const { return orders_[index].place; }
+  // The code by which lanes of `cta` with a shape of this code are keyed in another CTA's memory.
+  uint32_t foreign_code(uint32_t cta, uint32_t code) {
+    const auto next = static_cast<uint32_t>(foreign_codes_.size()) + kFirstForeignCode;
+    return shape_code(ShapeKind::kAgent,
+                      foreign_codes_.try_emplace({cta, code}, next).first->second);
+  }
   // Which lanes touched the byte at `address`.
   LaneMask lanes_at(const Object& object, uint64_t address) const;
 
@@ -210,6 +227,7 @@ class Objects {
   };
   std::vector<Order> orders_;
   std::map<LaneOrder, uint32_t> order_index_;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> foreign_codes_;  // by CTA and code
 };
 
 }  // namespace lw::order

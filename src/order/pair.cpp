@@ -20,12 +20,11 @@ Pair::Pair(const Doing& doing, const Object& earlier)
       same_warp_(same_cta_ && earlier.warp == doing.warp.index) {}
 
 LaneMask Pair::known_by_clock(const LaneGroup& group, View view) const {
+  const Cta& cta = *doing_.warp.cta;
   const Clock* clock = group.bundle.clock(view);
-  if (clock != nullptr && !same_cta_) {
-    const Cta& cta = *doing_.warp.cta;
-    if (doing_.core.knows_grid_end(clock, cta, earlier_.cta)) return kAllLanes;
-    clock = clock->foreign(earlier_.cta);
-  }
+  const bool may_wait = clock != nullptr && !same_cta_;
+  if (may_wait && doing_.core.knows_grid_end(clock, cta, earlier_.cta)) return kAllLanes;
+  clock = clock_of(clock, cta.id, earlier_.home);
   return clock == nullptr ? 0 : clock->lanes_at_least(earlier_.component, earlier_.count);
 }
 

@@ -43,7 +43,7 @@ void open(Warp& warp, const WordKey& key, const Word::Event& now) {
 
 // Some of the lanes that read went around again, the others passed.
 void fail(Word& word, uint32_t cta, const Warp& warp, const OpenPoll& poll, LaneMask again) {
-  Word::Event read{cta, {warp.index, poll.lanes, 0, poll.op}};
+  Word::Event read{cta, {cta, warp.index, poll.lanes, 0, poll.op}};
   Word::Poll* const found = latest(word, read);
   if (found == nullptr) return;
   Word::Poll failed = *found;

@@ -1,6 +1,7 @@
 #include "order/publish.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "order/core.h"
 
@@ -222,6 +223,46 @@ Contribution publish_at(const Standing& warp, LaneMask lanes, uint32_t count, Vi
 
 Contribution publish(Warp& warp, LaneMask lanes, ViewSet views) {
   return publish_at(warp, lanes, warp.count++, views);
+}
+
+ControlEvent event_now(const Warp& warp, OpId op, LaneMask lanes) {
+  return {warp.cta->id, warp.index, lanes, warp.count, op};
+}
+
+BundleRef translated(uint32_t from, const BundleRef& bundle, uint32_t to) {
+  if (from == to || bundle.get() == nullptr) return bundle;
+  auto* next = new Bundle;
+  for (int v = 0; v < kViews; ++v) {
+    const ClockRef& clock = bundle.view(static_cast<View>(v));
+    int twin = 0;
+    while (twin < v && !(bundle.view(static_cast<View>(twin)) == clock)) ++twin;
+    if (twin < v) {
+      next->clock[v] = next->clock[twin];
+      continue;
+    }
+    ClockBuilder builder({});
+    builder.join_from(from, clock, to);
+    next->clock[v] = builder.finish();
+  }
+  return BundleRef(next);
+}
+
+BundleRef join_across(uint32_t cta, std::vector<Contribution>& parts,
+                      std::span<const Reached> reached, bool for_cluster) {
+  const auto source = [&](const Contribution& part) {
+    return std::tuple(part.cta != cta, part.cta, part.across);
+  };
+  std::ranges::stable_sort(parts, {}, source);
+  auto from = std::ranges::find_if(parts, [&](const auto& part) { return part.cta != cta; });
+  BundleRef joined = join_contributions({parts.begin(), from}, reached);
+  while (from != parts.end()) {
+    const auto to = std::find_if(from, parts.end(),
+                                 [&](const auto& part) { return source(part) != source(*from); });
+    const ViewSet views = from->across && !for_cluster ? kExecutionAndControl : kAllViews;
+    joined = join(joined, translated(from->cta, join_contributions({from, to}, {}), cta), views);
+    from = to;
+  }
+  return joined;
 }
 
 BundleRef join_contributions(std::span<const Contribution> parts,

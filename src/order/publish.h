@@ -28,13 +28,14 @@ struct Contribution {
 
   BundleRef bundle;
   Component steps = 0;
-  uint32_t cta = 0;
+  uint32_t cta = kNoCta;
   uint16_t warp = 0;
   uint32_t count = 0;
   LaneMask lanes = 0;
   ViewSet views = kAllViews;            // which views it publishes
   ViewSet like_causality = 0;           // views that contribute exactly what H does
   ViewSet silent = 0;                   // views that contribute nothing
+  bool across = false;                  // to another CTA, at the scope of the cluster
   std::array<uint32_t, kMets> own{};    // by met_index, of every lane of the warp
   std::unique_ptr<OwnLanes> own_lanes;  // instead of `own`
   std::vector<OwnAsync> async;
@@ -58,6 +59,13 @@ struct Reached {
 // The join of contributions of one CTA, each in the views that it publishes.
 BundleRef join_contributions(std::span<const Contribution> contributions,
                              std::span<const Reached> reached);
+// What a bundle of CTA `from` says in the clocks of another.
+BundleRef translated(uint32_t from, const BundleRef& bundle, uint32_t to);
+// The join of contributions of several CTAs (which are put into order), in the clocks of `cta`,
+// whose components have reached what is said. For those who wait at the scope of their CTA, what
+// came `across` brings E and C alone (K-11).
+BundleRef join_across(uint32_t cta, std::vector<Contribution>& contributions,
+                      std::span<const Reached> reached, bool for_cluster);
 
 // Lanes learn `bundle` in the views given.
 void learn(Warp& warp, LaneMask lanes, const BundleRef& bundle, ViewSet views = kAllViews);
@@ -72,17 +80,27 @@ void leave_barrier(Warp& warp, LaneMask lanes, uint32_t count, const BundleRef& 
 
 // A control event of a warp, for the conditions of chapter 17: which lanes, at which count.
 struct ControlEvent {
+  uint32_t cta = kNoCta;
   uint16_t warp = 0;
   LaneMask lanes = 0;
   uint32_t count = 0;
   OpId op;
 };
 
+// What the lanes do now.
+ControlEvent event_now(const Warp& warp, OpId op, LaneMask lanes);
+
 // Is the event, in this view, before what the lanes of `warp` do now?
 bool knows_event(const Warp& warp, LaneMask lanes, const ControlEvent& event, View view);
 
-// Does this clock know the event?
-inline bool knows_event(const Clock* clock, const ControlEvent& event) {
+// What a clock of CTA `home` has of another, or itself.
+inline const Clock* clock_of(const Clock* clock, uint32_t home, uint32_t cta) {
+  return clock == nullptr || home == cta ? clock : clock->foreign(cta);
+}
+
+// Does this clock of CTA `home` know the event?
+inline bool knows_event(const Clock* clock, uint32_t home, const ControlEvent& event) {
+  clock = clock_of(clock, home, event.cta);
   return clock != nullptr && (event.lanes & ~clock->lanes_at_least(event.warp, event.count)) == 0;
 }
 

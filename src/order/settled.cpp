@@ -13,7 +13,7 @@ Unforced fact_of(RuleId rule, const Warp& warp, OpId op, LaneMask lanes,
   Unforced fact;
   fact.rule = rule;
   fact.cta = CtaId{warp.cta->id};
-  fact.first = party_of(fact.cta, unknown);
+  fact.first = party_of(unknown);
   fact.second = party_of(warp, op, lanes, warp.count);
   return fact;
 }

@@ -26,7 +26,8 @@ bool takes_part(const SyncStep& step, const Party& party) {
 }
 
 bool same_meeting(const SyncStep& a, const SyncStep& b) {
-  return a.kind == b.kind && a.object == b.object && a.generation == b.generation;
+  return a.kind == b.kind && a.owner == b.owner && a.object == b.object &&
+         a.generation == b.generation;
 }
 
 Common::Kind common_kind(SyncStep::Kind kind) {
@@ -71,7 +72,7 @@ void StoryLog::keep(const Doing& doing, uint32_t owner, Entry entry) {
 }
 
 void StoryLog::access(const Doing& doing, const EachShape& lanes) {
-  const uint32_t cta = doing.warp.cta->id;
+  const uint32_t cta = doing.place().id;
   for (int lane = 0; lane < kWarpSize; ++lane) {
     if ((lanes.lanes >> lane & 1) == 0) continue;
     const uint64_t begin = lanes.address[lane];
@@ -116,7 +117,7 @@ bool StoryLog::races(const Doing& doing, const Entry& entry, uint64_t begin, uin
   const Object& object = doing.core.objects[entry.id];
   const LaneMask lanes = touching(entry, begin, end, object.lanes);
   const bool same_place = entry.space == doing.space &&
-                          (entry.space == Space::kGlobal || entry.cta == doing.warp.cta->id);
+                          (entry.space == Space::kGlobal || entry.cta == doing.place().id);
   if (lanes == 0 || !same_place || entry.id == doing.id) return false;
   if (!object.writes() && !now.writes()) return false;
   if (morally_strong(object, now)) return false;
@@ -191,7 +192,7 @@ void StoryLog::finish(std::vector<Story>& stories) const {
 }
 
 void StoryLog::tell(const Doing& doing, ObjectId earlier, Race& race, std::vector<Story>& stories) {
-  const uint32_t owner = race.later.cta.value;
+  const uint32_t owner = race.owner.value;
   if (!is_watched(race.space, owner, race.address, race.address + race.bytes)) return;
   const bool known = std::any_of(stories.begin(), stories.end(), [&](const Story& story) {
     return story.race.earlier.op == race.earlier.op && story.race.later.op == race.later.op &&

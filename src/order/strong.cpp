@@ -117,7 +117,7 @@ bool knows(const Core& core, const Warp& warp, LaneMask lanes, const Word::Event
     const Clock* clock = group.bundle.clock(View::kControl);
     if (clock == nullptr) return false;
     if (core.knows_grid_end(clock, *warp.cta, event.cta)) continue;
-    if (!knows_event(clock->foreign(event.cta), event.event)) return false;
+    if (!knows_event(clock, warp.cta->id, event.event)) return false;
   }
   return true;
 }
@@ -147,9 +147,7 @@ class WordAccess {
         address_(address),
         key_(core.word_key(access.space, warp.cta->id, address)),
         word_(core.words[key_]),
-        now_{warp.cta->id,
-             {warp.index, lanes, warp.count, access.op},
-             core.accesses() + 1,
+        now_{warp.cta->id, event_now(warp, access.op, lanes), core.accesses() + 1,
              core.values != nullptr ? core.values->execution() : 0} {}
 
   void read() {
@@ -290,7 +288,7 @@ void Engine::fence(Warp& warp, OpId op, LaneMask lanes, FenceKind kind, Scope sc
   }
   if (kind == FenceKind::kAcquire) return;
   core_->log_sync(warp, SyncStep::Kind::kStrongRelease, op, lanes, 0, 0);
-  if (reaches_other_ctas(scope)) remember_fence(*core_, {warp.index, lanes, warp.count, op}, warp);
+  if (reaches_other_ctas(scope)) remember_fence(*core_, event_now(warp, op, lanes), warp);
   release_by_fence(warp, lanes, scope);
 }
 

@@ -121,7 +121,7 @@ void tell_story(const Doing& doing, std::span<const TensorBox> boxes) {
   for (const TensorBox& box : boxes) {
     each_range(box, [&](const Range& range) { ranges.push_back(range); });
   }
-  doing.core.story->access(doing, ranges, CtaId{doing.warp.cta->id});
+  doing.core.story->access(doing, ranges, CtaId{doing.place().id});
 }
 
 // Goes over the boxes, allocation by allocation.

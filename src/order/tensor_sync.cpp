@@ -58,6 +58,7 @@ ClockRef with_tensor_work(const ClockRef& have, const Clock& from, const Cta& ct
 void stamp_fence(Warp& warp, LaneMask lane) {
   WarpTensor& tensor = *warp.tensor;
   Contribution part;
+  part.cta = warp.cta->id;
   part.views = kNotAsync;
   part.async.push_back({tensor.part(TensorPart::kFenced), stamp_work(tensor, lane), kNotAsync});
   compare_views(part);
@@ -116,23 +117,21 @@ AsyncId Engine::tensor_commit(Warp& warp, OpId op, LaneId lane, Mbarrier object)
   const AsyncId id{core_->next_async++};
   const LaneMask bit = 1u << lane.value;
   tensor_fence_before(warp, bit);  // it acts as one (T5-14)
-  if (object.cta.value != warp.cta->id) {
-    core_->findings.not_modelled(op, RuleId::kT5_26);
-    return id;
-  }
   MbarrierState* state = find_object(*core_, warp, op, bit, object);
   if (state == nullptr) return id;
   use_object(*core_, *state, warp, op, bit);
   check_forced(*core_, *state, warp, op, bit);
-  core_->log_sync(warp, SyncStep::Kind::kMbarrierArrive, op, bit, object.offset, state->phase + 1);
+  core_->log_sync(warp, SyncStep::Kind::kMbarrierArrive, op, bit, object, state->phase + 1);
   WarpTensor& tensor = *warp.tensor;
   Pending& pending = core_->pending[id.value];
   pending.signal = object;
-  pending.event = {warp.index, bit, warp.count, op};
+  pending.event = event_now(warp, op, bit);
   pending.phase = state->phase;
   core_->findings.saw_arrival(true);
   tensor.committed[lane.value] = tensor.work;
   const LaneCounts counts = stamp_work(tensor, bit);
+  pending.agent = Agent::kMmaResult;
+  pending.copies.cta = warp.cta->id;
   pending.copies.views = kNotAsync;
   pending.copies.steps = warp.steps();
   for (TensorPart part : {TensorPart::kCells, TensorPart::kShared}) {

@@ -338,13 +338,6 @@ TEST_F(TensorProgram, PairsOfCtasAreNotModelled) {
   EXPECT_EQ(engine.facts().not_modelled[0].rule, RuleId::kT5_26);
 }
 
-TEST_F(TensorProgram, ACommitToAnotherCtaIsNotModelled) {
-  set_up();
-  engine.begin_cta(CtaId{1}, GridId{0}, 32, 1024, 4);
-  engine.async_arrive(engine.tensor_commit(warp(4), kCommit, kElected, Mbarrier{CtaId{1}, 0}));
-  ASSERT_EQ(engine.finish().not_modelled.size(), 1u);
-}
-
 TEST_F(TensorProgram, ManyReadsOfOneOperandStayFewReaders) {
   set_up();
   copy(4, 40);

@@ -7,6 +7,19 @@
 
 namespace lw::order {
 
+uint64_t place_key(const Warp& warp, const Cta* peer) {
+  if (peer == nullptr) return warp.key;
+  return uint64_t{peer->id + 1} << kKeyCtaShift | uint64_t{warp.index} << 32;
+}
+
+uint64_t async_object_key(const Warp& warp, const Cta* peer) {
+  return place_key(warp, peer) | shape_code(ShapeKind::kAgent, 0);
+}
+
+uint64_t async_doing_key(const Warp& warp, const Cta* peer) {
+  return place_key(warp, peer) | shape_code(ShapeKind::kAgent, 1);
+}
+
 LaneMask Met::at_least(uint32_t count) const {
   if (ragged_) return lanes_at_least(lane_, count);
   return all_ >= count ? kAllLanes : 0;

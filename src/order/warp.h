@@ -104,6 +104,13 @@ struct WarpAsync {
   std::vector<UnreadSource> unread;  // the latest of each lane and instruction
 };
 
+// Inits of mbarriers by each lane, counted, and how many of them a fence.mbarrier_init came after.
+struct WarpInits {
+  Component component = 0;  // 0: there was no such fence
+  LaneCounts made{};
+  LaneCounts fenced{};
+};
+
 struct Cta;
 struct WarpStrong;
 struct WarpTensor;
@@ -189,6 +196,7 @@ struct Warp : Standing {
   LaneMask live = 0;
   std::unique_ptr<WarpStrong> strong;  // fences and strong reads in effect (strong.h)
   std::unique_ptr<WarpTensor> tensor;  // what it does to tensor memory (tensor.h)
+  std::unique_ptr<WarpInits> inits;    // mbarriers that it has initialised
   std::array<Cached, kCached> cached;
   Recall recall;
   std::array<LastShape, kCached> last_shape;  // of instructions with lanes of any shape
@@ -208,11 +216,9 @@ struct Warp : Standing {
 
 // Program order says nothing of an asynchronous operation, not even of two by the same instruction:
 // the key of its object and the key it is checked by match nothing.
-inline uint64_t async_object_key(const Warp& warp) {
-  return warp.key | shape_code(ShapeKind::kAgent, 0);
-}
-inline uint64_t async_doing_key(const Warp& warp) {
-  return warp.key | shape_code(ShapeKind::kAgent, 1);
-}
+uint64_t async_object_key(const Warp& warp, const Cta* peer = nullptr);
+uint64_t async_doing_key(const Warp& warp, const Cta* peer = nullptr);
+// The upper half of a key of what the warp does in the shared memory of `peer`, or its own.
+uint64_t place_key(const Warp& warp, const Cta* peer);
 
 }  // namespace lw::order

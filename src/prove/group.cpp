@@ -173,7 +173,7 @@ class Grouping {
     fresh.rule = race.rule;
     fresh.tier = race.tier;
     fresh.hazard = hazard_of(pair);
-    fresh.object = object_of(machine_, race.space, race.later.cta, race.address);
+    fresh.object = object_of(machine_, race.space, race.owner, race.address);
     fresh.in_all_schedules = !race.after_unforced && !race.after_race;
     fresh.after_race = !race.after_unforced && race.after_race;
     const Party& writer = pair.second().kind == order::Kind::kRead ? pair.first() : pair.second();
@@ -248,7 +248,7 @@ std::vector<order::Watch> watches_of(const Facts& facts) {
   for (const RaceGroup& group : facts.races) {
     if (watches.size() == kMostWatches) break;
     const order::Race& race = group.first;
-    watches.push_back({race.space, race.later.cta, race.address, race.address + race.bytes});
+    watches.push_back({race.space, race.owner, race.address, race.address + race.bytes});
   }
   return watches;
 }

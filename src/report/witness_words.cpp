@@ -18,11 +18,12 @@ std::string unheard_words(const RaceFinding& finding, Names& names) {
   std::vector<std::string> signals;
   for (const Step& step : pair.released) {
     const bool heard = std::ranges::any_of(pair.acquired, [&](const Step& other) {
-      return other.kind == Step::Kind::kMbarrierWait && other.object == step.object;
+      return other.kind == Step::Kind::kMbarrierWait && other.owner == step.owner &&
+             other.object == step.object;
     });
     if (step.kind != Step::Kind::kMbarrierArrive || heard) continue;
-    const std::string text = fmt::format(
-        "{} ({})", names.shared_place(pair.first().cta, step.object), names.line_text(step.op, {}));
+    const std::string text = fmt::format("{} ({})", names.shared_place(step.owner, step.object),
+                                         names.line_text(step.op, {}));
     if (std::ranges::find(signals, text) == signals.end()) signals.push_back(text);
   }
   if (signals.empty()) return {};

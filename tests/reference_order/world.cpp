@@ -306,7 +306,7 @@ void World::fence(uint32_t cta, int index, LaneMask lanes, FenceKind kind, Scope
 }
 
 void World::exit_lanes(uint32_t cta, int index, LaneMask lanes) {
-  engine_.exit_lanes(warp(cta, index), lanes);
+  engine_.exit_lanes(warp(cta, index), op(), lanes);
   live_[{cta, index}] &= ~lanes;
 }
 
