@@ -1,6 +1,8 @@
 #include "program/flow.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace lw::program {
 
@@ -33,10 +35,40 @@ Flow::Flow(const FlatCode& code)
 
 std::vector<Loop> Flow::loops() const {
   std::vector<Loop> result;
-  for (uint32_t i = 0; i < size(); ++i)
-    for (uint32_t to : after_[i])
-      if (to <= i) result.push_back(loop_of(to, i));
+  for (const auto& [from, to] : edges_back()) result.push_back(loop_of(to, from));
   return result;
+}
+
+// In a walk through the graph an edge goes back if the walk stands behind its target.
+std::vector<std::pair<uint32_t, uint32_t>> Flow::edges_back() const {
+  enum class State : uint8_t { unseen, entered, left };
+  std::vector<State> states(size(), State::unseen);
+  std::vector<std::pair<uint32_t, uint32_t>> found;
+  struct Step {
+    uint32_t at;
+    size_t next = 0;
+  };
+  std::vector<Step> path;
+  const auto enter = [&](uint32_t at) {
+    states[at] = State::entered;
+    path.push_back({at});
+  };
+  for (uint32_t start = 0; start < size(); ++start) {
+    if (states[start] == State::unseen) enter(start);
+    while (!path.empty()) {
+      Step& step = path.back();
+      if (step.next == after_[step.at].size()) {
+        states[step.at] = State::left;
+        path.pop_back();
+        continue;
+      }
+      const uint32_t to = after_[step.at][step.next++];
+      if (states[to] == State::entered) found.emplace_back(step.at, to);
+      if (states[to] == State::unseen) enter(to);
+    }
+  }
+  std::ranges::sort(found);
+  return found;
 }
 
 Loop Flow::loop_of(uint32_t header, uint32_t latch) const {
@@ -50,14 +82,25 @@ Loop Flow::loop_of(uint32_t header, uint32_t latch) const {
     inside[at] = 1;
     work.insert(work.end(), before_[at].begin(), before_[at].end());
   }
-  Loop loop{.header = header, .body = {}, .exits = {}};
-  for (uint32_t i = 0; i < size(); ++i) {
-    if (!inside[i]) continue;
-    loop.body.push_back(i);
-    if (std::ranges::any_of(after_[i], [&](uint32_t to) { return !inside[to]; }))
-      loop.exits.push_back(i);
-  }
+  std::vector<uint32_t> body;
+  for (uint32_t i = 0; i < size(); ++i)
+    if (inside[i]) body.push_back(i);
+  return loop_with(header, std::move(body));
+}
+
+Loop Flow::loop_with(uint32_t header, std::vector<uint32_t> body) const {
+  Loop loop{.header = header, .body = std::move(body), .exits = {}};
+  for (uint32_t at : loop.body)
+    if (!std::ranges::all_of(
+            after_[at], [&](uint32_t to) { return std::ranges::binary_search(loop.body, to); }))
+      loop.exits.push_back(at);
   return loop;
+}
+
+Loop Flow::joined(const Loop& a, const Loop& b) const {
+  std::vector<uint32_t> body;
+  std::ranges::set_union(a.body, b.body, std::back_inserter(body));
+  return loop_with(a.header, std::move(body));
 }
 
 }  // namespace lw::program

@@ -1,6 +1,7 @@
 #include "program/influence.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -60,8 +61,7 @@ class Slicer {
       : module_(module), code_(code), flow_(code) {
     for (Node& node : describe_nodes(module, code)) nodes_.push_back({std::move(node), {}});
     for (uint32_t i = 0; i < nodes_.size(); ++i) find_cause(i);
-    for (const Loop& loop : flow_.loops())
-      if (is_pure(loop)) pure_.push_back(loop);
+    find_pure_loops();
     readers_.resize(code.registers.size() + 1);
     for (uint32_t i = 0; i < nodes_.size(); ++i) index_readers(i);
   }
@@ -72,7 +72,7 @@ class Slicer {
       if (nodes_[i].cause != Cause::strong_read || nodes_[i].effect != Effect::load) continue;
       PollLoop found{i, {}};
       for (const Loop& loop : pure_)
-        if (waits_in(loop, i)) add_back_edges(loop, found.back);
+        if (waits_in(loop, i)) add_jumps_back(loop, found.back);
       if (!found.back.empty() && std::ranges::all_of(found.back, [&](uint32_t at) {
             return code_.instructions[at].kind == Kind::jump;
           }))
@@ -124,14 +124,28 @@ class Slicer {
     if (node.guard) readers_[*node.guard].push_back(index);
   }
 
-  // Does nothing but test, and leaves to one place.
-  bool is_pure(const Loop& loop) const {
+  // A poll that backs off goes around by several jumps, one after each kind of sleep: together they
+  // are one loop. Those of a loop around it that starts at the same instruction are not among them.
+  void find_pure_loops() {
+    std::map<uint32_t, Loop> together;  // by header
+    for (const Loop& loop : flow_.loops()) {
+      if (!does_nothing(loop)) continue;
+      if (leaves_to_one_place(loop)) pure_.push_back(loop);
+      const auto [at, first] = together.try_emplace(loop.header, loop);
+      if (!first) at->second = flow_.joined(at->second, loop);
+    }
+    for (const auto& [header, loop] : together)
+      if (leaves_to_one_place(loop)) pure_.push_back(loop);
+  }
+  bool does_nothing(const Loop& loop) const {
+    return std::ranges::all_of(loop.body, [&](uint32_t i) { return is_harmless(i); });
+  }
+  bool leaves_to_one_place(const Loop& loop) const {
     std::set<uint32_t> targets;
     for (uint32_t exit : loop.exits)
       for (uint32_t to : flow_.after(exit))
         if (!std::ranges::binary_search(loop.body, to)) targets.insert(skip_jumps(to));
-    return targets.size() == 1 &&
-           std::ranges::all_of(loop.body, [&](uint32_t i) { return is_harmless(i); });
+    return targets.size() == 1;
   }
   bool is_harmless(uint32_t index) const {
     const FlatInstruction& flat = code_.instructions[index];
@@ -165,11 +179,56 @@ class Slicer {
                     uses_test;
            });
   }
-  void add_back_edges(const Loop& loop, std::vector<uint32_t>& back) const {
-    for (uint32_t at : loop.body)
-      if (at >= loop.header && std::ranges::count(flow_.after(at), loop.header) != 0 &&
-          std::ranges::count(back, at) == 0)
-        back.push_back(at);
+  // The jumps behind which lanes come to the header again and nowhere else.
+  void add_jumps_back(const Loop& loop, std::vector<uint32_t>& back) const {
+    for (uint32_t at : flow_.before(loop.header)) {
+      if (!std::ranges::binary_search(loop.body, at)) continue;
+      const uint32_t jump = jump_towards(at, loop.header);
+      if (std::ranges::count(back, jump) == 0) back.push_back(jump);
+    }
+  }
+  // The way from `at` to `next` back to where a jump leads onto it; other instructions in vain.
+  uint32_t jump_towards(uint32_t at, uint32_t next) const {
+    while (code_.instructions[at].kind != Kind::jump ||
+           code_.labels[code_.instructions[at].label] != next) {
+      if (flow_.before(at).size() != 1 || flow_.after(at).size() != 1) return at;
+      next = at;
+      at = flow_.before(at).front();
+    }
+    return at;
+  }
+  // How often a wait goes around is the schedule's doing, and so is what its trips leave in
+  // registers: counts, and whatever stands on some of the ways through it only.
+  Registers made_by_trips(uint32_t test) const {
+    Registers made;
+    for (const Loop& loop : pure_) {
+      if (!waits_in(loop, test)) continue;
+      for (uint32_t at : loop.body)
+        if (at != test && !is_the_same_in_every_last_trip(at, test, loop))
+          made.insert(nodes_[at].writes.begin(), nodes_[at].writes.end());
+    }
+    return made;
+  }
+  bool is_the_same_in_every_last_trip(uint32_t at, uint32_t test, const Loop& loop) const {
+    return std::ranges::all_of(nodes_[at].writes, [&](uint32_t reg) {
+      std::set<uint32_t> path;
+      bool uses_test = false;
+      return depends_only_on(reg, test, loop, path, uses_test) && is_on_every_way_out(at, loop);
+    });
+  }
+  bool is_on_every_way_out(uint32_t at, const Loop& loop) const {
+    if (at == loop.header) return true;
+    std::set<uint32_t> around{loop.header};
+    std::vector<uint32_t> work{loop.header};
+    while (!work.empty()) {
+      const uint32_t from = work.back();
+      work.pop_back();
+      if (std::ranges::binary_search(loop.exits, from)) return false;
+      for (uint32_t to : flow_.after(from))
+        if (to != at && std::ranges::binary_search(loop.body, to) && around.insert(to).second)
+          work.push_back(to);
+    }
+    return true;
   }
   // Everything that makes `reg` inside the loop is the test or computed from it, with nothing
   // carried from trip to trip.
@@ -196,16 +255,18 @@ class Slicer {
                         .made_at = base::OpId(code_.instructions[origin].place),
                         .arrival = Arrival::nowhere,
                         .arrived_at = {}};
-    if (source.cause == Cause::mbarrier_test && is_wait(origin)) return influence;
+    const bool waits = is_wait(origin);
+    Registers tainted = made_by_trips(origin);
+    if (!waits || source.cause != Cause::mbarrier_test)
+      tainted.insert(source.writes.begin(), source.writes.end());
     if (source.cause == Cause::register_pool || source.cause == Cause::tensor_columns) {
       arrive(influence, Arrival::control, origin);  // it makes it wait where it stands
       return influence;
     }
     // A loop that asks again without being a wait may give up at some time.
-    if (source.cause == Cause::mbarrier_test)
+    if (source.cause == Cause::mbarrier_test && !waits)
       arrive(influence, in_pure_loop(origin) ? Arrival::control : Arrival::waits, origin);
-    Registers tainted(source.writes.begin(), source.writes.end());
-    std::vector<uint32_t> work = source.writes;
+    std::vector<uint32_t> work(tainted.begin(), tainted.end());
     const auto taint = [&](const std::vector<uint32_t>& registers) {
       for (uint32_t reg : registers)
         if (tainted.insert(reg).second) work.push_back(reg);

@@ -72,6 +72,35 @@ TEST(Influence, WaitAtTheHeadOfAnOuterLoopReachesNothing) {
   EXPECT_EQ(wait.arrival, Arrival::nowhere);
 }
 
+constexpr std::string_view kBackOff =
+    "mov.u64 rd1, %globaltimer;\nmov.u32 r1, 0;\nbra W;\nA: add.u32 r1, r1, 1;\n"
+    "W: mbarrier.try_wait.parity.shared.b64 p, [bar], 0;\n@p bra D;\n"
+    "setp.lt.u32 q, r1, 16;\n@q bra A;\n"
+    "mov.u64 rd2, %globaltimer;\nsub.u64 rd3, rd2, rd1;\nsetp.lt.u64 q, rd3, 40000;\n@q bra W;\n"
+    "cvt.u32.u64 r2, rd3;\nnanosleep.u32 r2;\nbra W;\nD:\n";
+
+TEST(Influence, WaitThatBacksOffByTheClockReachesNothing) {
+  for (const Influence& one : influences_in(kBackOff)) EXPECT_EQ(one.arrival, Arrival::nowhere);
+}
+
+TEST(Influence, StoredTripCountOfAWaitReachesMemory) {
+  const auto found = influences_in(fmt::format("{}st.shared.u32 [bar+8], r1;\n", kBackOff));
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[1].cause, Cause::mbarrier_test);
+  EXPECT_EQ(found[1].arrival, Arrival::memory);
+}
+
+TEST(Influence, WaitThatBacksOffAndGivesUpReachesControl) {
+  const auto found = influences_in(
+      "mov.u64 rd1, %globaltimer;\n"
+      "W: mbarrier.try_wait.parity.shared.b64 p, [bar], 0;\n@p bra D;\n"
+      "mov.u64 rd2, %globaltimer;\nsub.u64 rd3, rd2, rd1;\nsetp.lt.u64 q, rd3, 400;\n@q bra W;\n"
+      "setp.lt.u64 q, rd3, 4000;\n@!q bra D;\nnanosleep.u32 20;\nbra W;\nD:\n");
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[1].cause, Cause::mbarrier_test);
+  EXPECT_EQ(found[1].arrival, Arrival::control);
+}
+
 TEST(Influence, WaitWithTripCountReachesControl) {
   Influence wait = only(
       "mov.u32 r1, 0;\n"
@@ -171,6 +200,16 @@ TEST(Polls, LoopWithTheExitInTheMiddlePolls) {
       "nanosleep.u32 20;\nbra W;\nD:\n");
   ASSERT_EQ(polls.size(), 1u);
   EXPECT_EQ(polls[0].back, std::vector<uint32_t>{5});
+}
+
+TEST(Polls, LoopThatBacksOffPolls) {
+  const auto polls = polls_in(
+      ".reg .pred q;\nmov.u32 r1, 0;\nbra W;\nA: add.u32 r1, r1, 1;\n"
+      "W: ld.acquire.gpu.global.u32 r0, [rd0];\nsetp.eq.u32 p, r0, 1;\n@p bra D;\n"
+      "setp.lt.u32 q, r1, 16;\n@q bra A;\nnanosleep.u32 20;\nbra W;\nD:\n");
+  ASSERT_EQ(polls.size(), 1u);
+  EXPECT_EQ(polls[0].load, 4u);
+  EXPECT_EQ(polls[0].back, (std::vector<uint32_t>{8, 10}));
 }
 
 TEST(Polls, LoopThatDoesMoreOrReadsWeaklyDoesNot) {
