@@ -74,6 +74,7 @@ std::string_view dtype_name(Dtype dtype) { return row(dtype).name; }
 
 std::vector<std::string> dtype_names() {
   std::vector<std::string> names;
+  names.reserve(std::size(kRows));
   for (const Row& r : kRows) names.emplace_back(r.name);
   return names;
 }

@@ -9,7 +9,7 @@
 
 namespace lw::machine {
 
-Machine::Machine(Options options) : options_(options) {}
+Machine::Machine(Options options) : options_(std::move(options)) {}
 Machine::~Machine() = default;
 
 RunResult Machine::run(Policy& policy, order::Engine* engine) {

@@ -74,7 +74,7 @@ MbarrierFault Mbarrier::check_state(uint64_t state) const {
 }
 
 uint64_t Mbarrier::image() const {
-  const uint64_t tx = static_cast<uint64_t>(tx_ + kMaxTx);  // 0 .. 2^21-2
+  const uint64_t tx = static_cast<uint64_t>(int64_t{tx_} + kMaxTx);  // 0 .. 2^21-2
   return (uint64_t{1} << 63) | (static_cast<uint64_t>(phase_ & 1) << 62) | (tx << 40) |
          (static_cast<uint64_t>(expected_) << 20) | pending_;
 }

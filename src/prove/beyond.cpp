@@ -11,7 +11,6 @@ using diagnose::RuleId;
 using machine::Fault;
 using machine::FaultKind;
 using order::Unforced;
-using schedule::Hold;
 using schedule::Point;
 
 constexpr size_t kMostStops = 64;  // groups of lanes that are kept back at errors

@@ -124,7 +124,7 @@ std::string Names::warp(base::CtaId cta, base::WarpId warp) {
 
 std::string Names::agent(const order::Party& party, bool lanes) {
   if (party.agent == Agent::kHost) return "the host, before the launch";
-  const std::string who = warp(party.cta, party.warp);
+  std::string who = warp(party.cta, party.warp);
   const std::string_view issued = issued_word(party.agent);
   if (!issued.empty()) return fmt::format("{} that {} issued", issued, who);
   if (lanes && std::has_single_bit(party.lanes)) {

@@ -82,7 +82,7 @@ class Block {
   };
 
   static size_t ends_in_mark(const Site& site) { return site.excerpt.ends_with(';') ? 1 : 0; }
-  void tie(std::string head) { ties_.push_back({color_.bold(head), {}, true}); }
+  void tie(const std::string& head) { ties_.push_back({color_.bold(head), {}, true}); }
   void more(std::string text) { ties_.back().body.push_back(std::move(text)); }
 
   std::string text_;

@@ -18,7 +18,6 @@ namespace lw::machine {
 namespace {
 
 using base::LaneMask;
-using ptx::Mod;
 using ptx::Type;
 
 // Op: d state, a address, b its displacement, c count or bytes.

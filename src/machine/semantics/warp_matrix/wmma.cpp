@@ -78,7 +78,9 @@ void multiply(const Product& product, const FragmentRegisters& a, const Fragment
     Accumulator before;
     FragmentRegisters d{}, sum{};
     for (int r = 0; r < mma.c_registers; ++r) {
-      d[static_cast<size_t>(r)] = results.at(static_cast<size_t>(mma.c_registers * tile + r));
+      d[static_cast<size_t>(r)] =
+          results.at(static_cast<size_t>(mma.c_registers) * static_cast<size_t>(tile) +
+                     static_cast<size_t>(r));
       sum[static_cast<size_t>(r)] = before.at(static_cast<size_t>(r));
     }
     void* const* const of_a =
