@@ -9,9 +9,8 @@
 // D-5: a live value is the same in every order only if the strong writes to the word are C-ordered
 // with the read by other edges than this very observation, so it is asked before the reader learns.
 //
-// misses: clusters (`.cluster` reaches its own CTA only); the order among fence.sc (M-16); an
-// observed relaxed write is not ordered before what its reader does next (M-15, an alarm too many
-// at most); lanes of one atomic instruction on one word do not learn from each other (M-19).
+// misses: clusters (`.cluster` reaches its own CTA only); the order among fence.sc (M-16); lanes of
+// one atomic instruction on one word do not learn from each other (M-19).
 
 #include "order/strong.h"
 
@@ -152,6 +151,7 @@ class WordAccess {
 
   void read() {
     if (access_.result_live) check_value();
+    if (access_.result_live) word_.observations.read(visit());
     const BundleRef& same_cta = releases_of(word_, warp_.cta->id);
     learn(warp_, lanes_, same_cta, kExecutionAndControl);
     learn_neutral(warp_, lanes_, word_.always);
@@ -181,6 +181,7 @@ class WordAccess {
       core_.log_sync(warp_, SyncStep::Kind::kStrongRelease, access_.op, lanes_, place(), 0);
     }
     now_.event.count = warp_.count;
+    word_.observations.write(visit(), access_.kind == Kind::kAtomic);
     const ViewSet views = release ? kAllViews : view_bit(View::kControl);
     if (auto fenced = carried_by_fence(warp_, lanes_))
       add_release(word_, now_.cta, access_.scope, *fenced);
@@ -196,6 +197,10 @@ class WordAccess {
   }
 
  private:
+  Observations::Visit visit() const {
+    return {now_.cta, now_.event, access_.scope, static_cast<uint8_t>(access_.element_bytes)};
+  }
+
   uint32_t place() const { return static_cast<uint32_t>(address_); }
 
   void check_value() {
@@ -323,6 +328,8 @@ void forget_overwritten(Core& core, Warp& warp, const Access& access, const Each
       fresh.polls = std::move(at->second.polls);  // what they poll is what the weak write left
     else
       settle_polls(core, at->second, at->first);
+    fresh.observations = std::move(at->second.observations);
+    fresh.observations.cut();
     at->second = std::move(fresh);
   });
 }

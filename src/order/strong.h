@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "order/facts.h"
+#include "order/observed.h"
 #include "order/publish.h"
 
 namespace lw::order {
@@ -48,6 +49,7 @@ struct Word {
   std::vector<Event> live_reads;  // the same of reads whose value is used
   std::vector<Poll> polls;
   uint32_t version = 0;  // counts strong writes
+  Observations observations;
 };
 using WordKey = std::pair<uint32_t, uint64_t>;  // owner (kNoCta: global) and address
 

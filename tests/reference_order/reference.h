@@ -183,6 +183,7 @@ class Reference {
     Strength strength;
     Scope scope;
     bool live;
+    uint8_t bytes;
   };
   void forget_overwritten(const ByteKey& word);
   void synchronise(const StrongCall& call);
@@ -203,6 +204,10 @@ class Reference {
     Views views;                                  // published by the write itself
     std::vector<std::pair<Scope, Views>> fences;  // by fences before it
     Knowledge tensor;                             // by a before_thread_sync
+    int lane = 0;
+    uint32_t instruction = 0;
+    uint8_t bytes = 0;
+    bool observed = true;  // no plain write came after it, nor another lane's with it
   };
   struct WordEvent {
     int lane;
@@ -213,6 +218,13 @@ class Reference {
     std::vector<WordWrite> chain;
     std::vector<WordEvent> writes, live_reads;
     std::vector<int> last_writer;
+  };
+  // A read whose value is used, and a write that it observed (M-15).
+  struct Sighting {
+    int writer = 0;
+    uint32_t instruction = 0;
+    int reader = 0;
+    uint32_t event = 0;
   };
   struct AsyncGroup {
     std::vector<uint32_t> reads;
@@ -283,6 +295,7 @@ class Reference {
   // Is the grid of `earlier` complete before that of `lane` starts?
   bool grid_over(int earlier, int lane);
   bool is_classic_last_block(const Record& x, int lane);
+  bool is_observed(ByteKey byte, const Record& x, int lane);
   // The path of a pair and its tier: 0 ordered, 1 strict, 2 race.
   std::pair<int, int> judge(const ByteKey& byte, const Record& x, const Record& y);
   std::pair<int, int> judge_tensor(const Record& x, const Record& y);
@@ -299,6 +312,7 @@ class Reference {
   void check_landing(Object& object, const Async& operation);
   void check_early_wait(const Object& object, std::span<const int> lanes);
   void check_word(const std::vector<WordEvent>& before, const StrongCall& call);
+  void sight(const Word& word, const StrongCall& call);
   void read_word(Word& word, const StrongCall& call);
   void write_word(Word& word, const StrongCall& call);
   void acquire_from(int lane, const WordWrite& write, Scope scope);
@@ -328,6 +342,7 @@ class Reference {
   std::map<std::pair<uint32_t, uint32_t>, Object> objects_;
   std::map<uint32_t, Async> async_;
   std::map<ByteKey, Word> words_;
+  std::map<ByteKey, std::vector<Sighting>> sightings_;  // by the word's first byte
   std::set<ByteRace> races_;
   std::set<ByteRace> strict_found_;
   uint64_t unwritten_bytes_ = 0;

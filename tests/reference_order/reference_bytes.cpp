@@ -62,6 +62,17 @@ bool Reference::is_classic_last_block(const Record& x, int lane) {
   return false;
 }
 
+// Some lane's strong read observed the write and comes before what the lane does.
+bool Reference::is_observed(ByteKey byte, const Record& x, int lane) {
+  if (!x.strong || !x.writes || x.async_proxy) return false;
+  byte.address -= byte.address % x.element_bytes;
+  return std::ranges::any_of(sightings_[byte], [&](const Sighting& one) {
+    return one.writer == x.lane && one.instruction == x.instruction &&
+           cta_of(one.reader) == cta_of(lane) &&
+           (one.reader == lane || state(lane).views[kH].knows_lane(one.reader, one.event));
+  });
+}
+
 std::pair<int, int> Reference::judge(const ByteKey& byte, const Record& x, const Record& y) {
   if (grid_over(x.lane, y.lane)) return {kOrdered, 0};
   if (byte.cta >= kTensorOwner) return judge_tensor(x, y);
@@ -77,6 +88,8 @@ std::pair<int, int> Reference::judge(const ByteKey& byte, const Record& x, const
     const bool word = x.agent == Agent::kTensorAlloc && y.writes;
     return {path, (!x.writes || word) && known(kCrossing) ? 1 : 2};
   }
+  if (std::ranges::all_of(lanes, [&](int lane) { return is_observed(byte, x, lane); }))
+    return {kOrdered, 0};
   if (known(kE)) return {static_cast<int>(Path::kExecution), x.writes ? 2 : 1};
   if (known(kC)) {
     const bool classic =

@@ -58,7 +58,19 @@ void Reference::check_word(const std::vector<WordEvent>& before, const StrongCal
   if (!forced) ++unforced[RuleId::kD5];
 }
 
+void Reference::sight(const Word& word, const StrongCall& call) {
+  for (const WordWrite& write : word.chain) {
+    if (!write.observed || write.bytes != call.bytes) continue;
+    for (int lane : call.lanes) {
+      const bool same_cta = write.cta == cta_of(lane);
+      if (same_cta || (wide(write.scope) && wide(call.scope)))
+        sightings_[call.word].push_back({write.lane, write.instruction, lane, state(lane).events});
+    }
+  }
+}
+
 void Reference::read_word(Word& word, const StrongCall& call) {
+  if (call.live) sight(word, call);
   if (call.live && call.kind == Kind::kAtomic && call.lanes.size() > 1) {
     ++unforced[RuleId::kD5];
   } else if (call.live) {
@@ -80,11 +92,22 @@ void Reference::read_word(Word& word, const StrongCall& call) {
 void Reference::write_word(Word& word, const StrongCall& call) {
   check_word(word.live_reads, call);
   if (call.kind == Kind::kWrite && word.last_writer != call.lanes) word.chain.clear();
+  const bool plain = call.kind == Kind::kWrite;
+  if (plain)
+    for (WordWrite& write : word.chain) write.observed = false;
   word.last_writer = call.lanes;
   for (int lane : call.lanes) {
     ++state(lane).events;
-    WordWrite write{cta_of(lane),         releases(call.strength), call.scope,
-                    publish_across(lane), state(lane).fences,      state(lane).tensor};
+    WordWrite write{cta_of(lane),
+                    releases(call.strength),
+                    call.scope,
+                    publish_across(lane),
+                    state(lane).fences,
+                    state(lane).tensor,
+                    lane,
+                    instruction_,
+                    call.bytes,
+                    !plain || call.lanes.size() == 1};
     word.chain.push_back(write);
     word.writes.push_back({lane, state(lane).events, instruction_});
   }

@@ -158,7 +158,8 @@ std::vector<Reference::StrongCall> World::words(const Instruction& what) const {
                      what.kind,
                      what.strength,
                      what.scope,
-                     what.live});
+                     what.live,
+                     static_cast<uint8_t>(what.bytes)});
   }
   return calls;
 }
