@@ -136,6 +136,7 @@ struct Launch {
   uint32_t registers = 0;       // a thread; 0: not known
   uint64_t stream = 0;
   bool programmatic = false;
+  bool cooperative = false;     // all CTAs together: cooperative groups may synchronise the grid
   bool open_arguments = false;  // parameters that `args` leaves out are open pointers or an error
   std::vector<Argument> args;
   std::vector<Role> roles;

@@ -46,6 +46,7 @@ class Builder {
     if (!flags_.cluster.empty()) {
       launch.cluster = extents("--cluster", flags_.cluster, launch.cluster_place, false);
     }
+    launch.cooperative = flags_.cooperative;
     launch.shared = flags_.shared;
     launch.shared_place = {fmt::format("--shared {}", flags_.shared), 0, 0};
     launch.registers = flags_.registers;

@@ -16,6 +16,7 @@ struct Flags {
   std::string kernel;
   std::string grid;
   std::string block;
+  bool cooperative = false;
   std::string cluster;
   uint64_t shared = 0;
   uint32_t registers = 0;

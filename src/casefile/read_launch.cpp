@@ -226,6 +226,7 @@ Launch read_launch(const Value& table, diagnose::Emitter& emitter) {
   fields.optional("registers", launch.registers, "registers = 64");
   fields.optional("stream", launch.stream, "stream = 0");
   fields.optional("programmatic", launch.programmatic, "programmatic = false");
+  fields.optional("cooperative", launch.cooperative, "cooperative = true");
   launch.grid_place = fields.place("grid");
   launch.block_place = fields.place("block");
   launch.cluster_place = fields.place("cluster");

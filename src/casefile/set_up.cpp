@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstring>
 
 #include "base/check.h"
@@ -100,7 +101,15 @@ class Builder {
     request.registers = launch.registers;
     request.stream = static_cast<uint32_t>(launch.stream);
     request.programmatic = launch.programmatic;
+    if (launch.cooperative) request.grid_workspace = grid_workspace();
     return request;
+  }
+
+  uint64_t grid_workspace() {
+    constexpr std::array<uint32_t, 2> kFresh = {sizeof kFresh, 0};  // its size; nobody has arrived
+    const machine::BufferId id = memory().add_buffer("grid workspace", sizeof kFresh);
+    std::memcpy(memory().bytes(id).data(), kFresh.data(), sizeof kFresh);
+    return memory().buffer(id).address;
   }
 
   static machine::Dim3 cluster_of(const Launch& launch, const ptx::Function& function) {

@@ -43,6 +43,7 @@ std::string repeated_flags(const Options& options) {
   add("--grid", launch.grid);
   add("--block", launch.block);
   add("--cluster", launch.cluster);
+  if (launch.cooperative) text += " --cooperative";
   if (launch.shared != 0) add("--shared", std::to_string(launch.shared));
   if (launch.registers != 0) add("--registers", std::to_string(launch.registers));
   if (launch.seed != 0) add("--seed", std::to_string(launch.seed));
@@ -62,6 +63,7 @@ void add_launch_flags(CLI::App& command, casefile::Flags& launch) {
   command.add_option("--grid", launch.grid, "CTAs")->type_name("X[,Y[,Z]]");
   command.add_option("--block", launch.block, "threads of a CTA")->type_name("X[,Y[,Z]]");
   command.add_option("--cluster", launch.cluster, "CTAs of a cluster")->type_name("X[,Y[,Z]]");
+  command.add_flag("--cooperative", launch.cooperative, "CTAs that may synchronise the grid");
   command.add_option("--shared", launch.shared, "dynamic shared memory")->type_name("BYTES");
   command.add_option("--registers", launch.registers, "registers of a thread")->type_name("N");
   command

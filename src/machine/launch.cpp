@@ -36,6 +36,10 @@ uint32_t sm_count_of(std::string_view target) {
   return 132;
 }
 
+uint32_t warps_of(Dim3 block) {
+  return static_cast<uint32_t>((block.count() + base::kWarpSize - 1) / base::kWarpSize);
+}
+
 class LaunchCheck {
  public:
   LaunchCheck(const LaunchRequest& request, diagnose::Emitter& emitter)
@@ -61,6 +65,22 @@ class LaunchCheck {
     if (registers * request_.block.count() > Residency::kRegisters)
       say(fmt::format("{} registers for {} threads do not fit", registers, request_.block.count()),
           fmt::format("an SM has {}", Residency::kRegisters));
+    return ok_;
+  }
+  // All CTAs of a cooperative launch are resident together.
+  bool together(uint32_t shared_bytes, uint32_t registers, uint32_t sm_count) {
+    if (request_.grid_workspace == 0) return ok_;
+    Residency sms(sm_count);
+    const CtaNeeds needs{shared_bytes, warps_of(request_.block), registers};
+    for (uint64_t cta = 0; cta < request_.grid.count(); ++cta) {
+      if (sms.take(needs)) continue;
+      say(fmt::format("a cooperative launch of {} CTAs: {} fit", request_.grid.count(), cta),
+          fmt::format("make the grid smaller, or say how many registers a thread needs if fewer "
+                      "than {}: {} SMs have room for the shared memory, warps and registers of so "
+                      "many CTAs",
+                      registers, sm_count));
+      break;
+    }
     return ok_;
   }
   bool parameters(size_t wanted) {
@@ -124,10 +144,10 @@ std::optional<base::GridId> Machine::launch(LaunchRequest request, diagnose::Emi
           ? launch->program->static_shared_bytes
           : launch->program->dynamic_shared_offset + request.dynamic_shared_bytes;
   if (!check.room(launch->shared_bytes, launch->registers)) return std::nullopt;
+  if (!check.together(launch->shared_bytes, launch->registers, sm_count())) return std::nullopt;
   if (!check.parameters(launch->program->parameter_bytes)) return std::nullopt;
   launch->id = base::GridId(static_cast<uint32_t>(launches_.size()));
-  launch->warps_per_cta =
-      static_cast<uint32_t>((request.block.count() + base::kWarpSize - 1) / base::kWarpSize);
+  launch->warps_per_cta = warps_of(request.block);
   if (!launches_.empty())
     launch->first_cta = launches_.back()->first_cta + launches_.back()->cta_count();
   launch->request = std::move(request);

@@ -23,7 +23,10 @@ struct LaunchRequest {
   uint32_t dynamic_shared_bytes = 0;
   uint32_t registers = 0;  // per thread; 0: .maxnreg, else what fits
   uint32_t stream = 0;
-  bool programmatic = false;          // may start when the launch before it in the stream lets it
+  bool programmatic = false;  // may start when the launch before it in the stream lets it
+  // Of a cooperative launch, else 0: two words in global memory, of which cooperative groups keep
+  // the count of their barrier in the second. The kernel finds them by %envreg1 and %envreg2.
+  uint64_t grid_workspace = 0;
   std::vector<std::byte> parameters;  // the parameter block, laid out as Program::parameters says
 };
 

@@ -55,6 +55,10 @@ uint64_t scalar(const Warp& warp, SpecialRegister special, uint32_t lane) {
       return cta.machine->sm_count();
     case SpecialRegister::gridid:
       return cta.launch->id.value + 1;
+    case SpecialRegister::envreg1:
+      return request.grid_workspace >> 32;
+    case SpecialRegister::envreg2:
+      return request.grid_workspace & 0xffffffffu;
     case SpecialRegister::is_explicit_cluster:
       return request.cluster.count() > 1;
     case SpecialRegister::cluster_ctarank:

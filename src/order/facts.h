@@ -153,12 +153,12 @@ struct Unforced {
   Party second;  // and may come too early
   uint64_t count = 0;
   uint64_t since = 0;  // another matching leaves all as it is before this access of the run
-  // D-6: it is not known that the reader waits for this write; a run that holds the write back
-  // until the reader has polled may prove it.
+  // D-6: it is not known that the reader waits for this write; a run that holds it back, and those
+  // before it, until the reader has polled may prove it.
   bool awaited = false;
 };
 
-// A poll that passed, and the one write that it did not know of.
+// A poll that passed, and a write that it did not know of.
 struct Awaited {
   Party poll;
   Party write;

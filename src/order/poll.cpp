@@ -3,13 +3,12 @@
 // What the test is the engine does not know. It hears of reads that poll, and of the lanes that
 // went around again: the last read of a loop is the one that passed. In every schedule the loop
 // ends with the same value, and gives the same edge, if
-//   - one write alone is such that the reader does not know of it before it reads. If there are
-//   more,
-//     some of them may have been enough;
-//   - without that write the test fails. That is proven if the lanes were seen to go around with
-//   the
-//     word as the write found it; else the fact is `awaited`, and a run that holds the write back
-//     until the lanes have polled can prove it;
+//   - one write alone is such that the reader does not know of it before it reads, or there are
+//     more but they come in one order in every schedule (turns that threads take). Of others, some
+//     may have been enough;
+//   - without the last of them the test fails. That is proven if the lanes were seen to go around
+//     with the word as each of them found it; else the fact is `awaited`, and a run that holds each
+//     back until the lanes have polled can prove it;
 //   - no later write may come before the passing read, since the test might fail again.
 
 #include <algorithm>
@@ -59,14 +58,31 @@ void fail(Word& word, uint32_t cta, const Warp& warp, const OpenPoll& poll, Lane
   word.polls.push_back(failed);
 }
 
+// The last `count` writes, if they and the one before them form a chain.
+std::vector<Word::Event> last_of_chain(const Word& word, size_t count) {
+  const bool whole = word.chain.size() == word.version;
+  if (count > word.chain.size() || (count == word.chain.size() && !whole)) return {};
+  return {word.chain.end() - static_cast<std::ptrdiff_t>(count), word.chain.end()};
+}
+
+// In every schedule the lanes go around until the same write has come.
+bool is_forced(const Word::Poll& poll) {
+  if (poll.unknown == 0) return true;
+  const bool chained = poll.chain.size() == poll.unknown;
+  return (poll.unknown == 1 && poll.proven) ||
+         (chained && poll.lowest + poll.unknown <= poll.version);
+}
+
 // The lanes have gone around and read again.
 void go_on(Word::Poll& poll, const Word::Poll& before, const Word& word) {
+  if (before.version + 1 >= word.version) poll.lowest = before.lowest;
   poll.first_version = before.first_version;
   poll.first_unknown = before.first_unknown;
   poll.unknown = poll.first_unknown + (word.version - poll.first_version);
   poll.write = word.version == poll.first_version ? before.write : word.last_writer;
   poll.proven =
       before.version + 1 == word.version || (before.version == word.version && before.proven);
+  poll.chain = last_of_chain(word, poll.unknown);
 }
 
 Unforced fact_of(const WordKey& key, const Word::Event& first, Kind first_kind,
@@ -87,7 +103,7 @@ void poll_read(const Core& core, Warp& warp, Word& word, const WordKey& key,
                const Word::Event& now) {
   Word::Poll poll;
   poll.read = now;
-  poll.version = word.version;
+  poll.version = poll.lowest = word.version;
   open(warp, key, now);
   Word::Poll* const before = latest(word, now);
   if (before != nullptr && before->failed) {
@@ -105,6 +121,7 @@ void poll_read(const Core& core, Warp& warp, Word& word, const WordKey& key,
   }
   poll.first_version = word.version;
   poll.unknown = poll.first_unknown;
+  poll.chain = last_of_chain(word, poll.unknown);
   if (word.polls.size() == kMostPolls) poll.unknown += 2;  // says so, whatever comes
   if (word.polls.size() == kMostPolls) word.polls.back() = poll;
   if (word.polls.size() < kMostPolls) word.polls.push_back(poll);
@@ -119,6 +136,15 @@ void poll_written(const Core& core, const Warp& warp, Word& word, const Word::Ev
   }
 }
 
+void chain_written(const Core& core, const Warp& warp, Word& word, const Word::Event& now,
+                   bool release) {
+  const bool first = word.version == 1;
+  const bool follows =
+      release && (first || knows(core, warp, now.event.lanes, word.last_writer, View::kCausality));
+  if (!follows || word.chain.size() == kMostPolls) word.chain.clear();
+  word.chain.push_back(now);
+}
+
 void settle_polls(Core& core, Word& word, const WordKey& key) {
   for (const Word::Poll& poll : word.polls) {
     if (poll.failed) continue;
@@ -127,10 +153,14 @@ void settle_polls(Core& core, Word& word, const WordKey& key) {
     if (poll.overtaken)
       core.findings.unforced(
           fact_of(key, poll.read, Kind::kRead, poll.overtaker, Kind::kWrite, poll.read.at));
-    if (poll.unknown == 0 || (poll.unknown == 1 && poll.proven)) continue;
+    if (is_forced(poll)) continue;
     Unforced fact = fact_of(key, poll.write, Kind::kWrite, poll.read, Kind::kRead, poll.read.at);
-    fact.awaited = poll.unknown == 1;
-    if (fact.awaited) facts.awaited.push_back({fact.second, fact.first});
+    const std::vector<Word::Event> writes =
+        poll.unknown == 1 ? std::vector{poll.write} : poll.chain;
+    fact.awaited = writes.size() == poll.unknown;
+    if (fact.awaited)
+      for (const Word::Event& write : writes)
+        facts.awaited.push_back({fact.second, party_of(write, Kind::kWrite)});
     core.findings.unforced(fact);
   }
   word.polls.clear();
@@ -157,8 +187,7 @@ void Engine::poll_blocked(Warp& warp, OpId op, LaneMask lanes) {
       const Word::Event& read = poll.read;
       const bool theirs = read.cta == warp.cta->id && read.event.warp == warp.index &&
                           read.event.op == op && (read.event.lanes & lanes) != 0;
-      const bool seen = poll.unknown == 0 || (poll.unknown == 1 && poll.proven);
-      if (!theirs || !poll.failed || seen) continue;
+      if (!theirs || !poll.failed || is_forced(poll)) continue;
       core_->findings.unforced(fact_of(key, poll.write, Kind::kWrite, read, Kind::kRead, read.at));
     }
   }

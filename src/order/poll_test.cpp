@@ -26,13 +26,16 @@ class Polls : public ::testing::Test {
     access.lanes = lanes;
     access.kind = kind;
     access.strength = strength;
-    access.scope = Scope::kCta;
+    access.scope = scope;
     access.poll = poll;
+    access.result_live = kind == Kind::kRead && index == 1;
     access.at = Addresses::uniform(kFlag);
     engine.access(warp(index), access);
   }
   void set(uint16_t index = 0) { access(index, Kind::kWrite, Strength::kRelease, false); }
   void poll(LaneMask lanes = 1) { access(1, Kind::kRead, Strength::kAcquire, true, lanes); }
+  // Acquires whatever was released; that it waited for it is not asked here.
+  void take_over(uint16_t index) { access(index, Kind::kRead, Strength::kAcquire, false); }
   void again(LaneMask lanes = 1) { engine.poll_again(warp(1), kLoad, lanes); }
   void sync() {
     for (uint16_t index : {0, 1})
@@ -42,6 +45,7 @@ class Polls : public ::testing::Test {
   const std::vector<Unforced>& unforced() { return engine.finish().unforced; }
 
   Engine engine;
+  Scope scope = Scope::kCta;
 };
 
 TEST_F(Polls, AReaderThatWentAroundWaitsForTheWrite) {
@@ -84,6 +88,46 @@ TEST_F(Polls, AWriterThatWroteTwiceMayHaveBeenSeenAtOnce) {
   again();
   set();
   set();
+  poll();
+  ASSERT_EQ(unforced().size(), 1u);
+  EXPECT_FALSE(unforced()[0].awaited);
+}
+
+// Warp 2 waits for warp 0, and warp 1 for warp 2.
+TEST_F(Polls, TurnsThatWereAllSeenAreForced) {
+  scope = Scope::kGpu;
+  poll();
+  again();
+  set(0);
+  poll();
+  again();
+  take_over(2);
+  set(2);
+  poll();
+  EXPECT_TRUE(unforced().empty());
+}
+
+TEST_F(Polls, TurnsThatWereNotAllSeenAreAwaited) {
+  scope = Scope::kGpu;
+  set(0);
+  take_over(2);
+  set(2);
+  poll();
+  ASSERT_EQ(unforced().size(), 1u);
+  EXPECT_TRUE(unforced()[0].awaited);
+  EXPECT_EQ(engine.finish().awaited.size(), 2u);
+}
+
+// What the first one had released before would be missed by a reader that comes late.
+TEST_F(Polls, TurnsThatAreNotPassedOnByAReleaseAreNoChain) {
+  scope = Scope::kGpu;
+  poll();
+  again();
+  set(0);
+  poll();
+  again();
+  take_over(2);
+  access(2, Kind::kWrite, Strength::kRelaxed, false);
   poll();
   ASSERT_EQ(unforced().size(), 1u);
   EXPECT_FALSE(unforced()[0].awaited);

@@ -108,12 +108,13 @@ WarpStrong& strong_of(Warp& warp) {
   return *warp.strong;
 }
 
-bool knows(const Core& core, const Warp& warp, LaneMask lanes, const Word::Event& event) {
+bool knows(const Core& core, const Warp& warp, LaneMask lanes, const Word::Event& event,
+           View view) {
   if (core.grid_is_over(*warp.cta, event.cta)) return true;
-  if (event.cta == warp.cta->id) return knows_event(warp, lanes, event.event, View::kControl);
+  if (event.cta == warp.cta->id) return knows_event(warp, lanes, event.event, view);
   for (const LaneGroup& group : warp.groups) {
     if ((group.lanes & lanes) == 0) continue;
-    const Clock* clock = group.bundle.clock(View::kControl);
+    const Clock* clock = group.bundle.clock(view);
     if (clock == nullptr) return false;
     if (core.knows_grid_end(clock, *warp.cta, event.cta)) continue;
     if (!knows_event(clock, warp.cta->id, event.event)) return false;
@@ -167,6 +168,8 @@ class WordAccess {
   void write() {
     check_forced(word_.live_reads, Kind::kRead);
     poll_written(core_, warp_, word_, now_);
+    const bool releases_to_all = releases(access_.strength) && reaches_other_ctas(access_.scope);
+    chain_written(core_, warp_, word_, now_, releases_to_all && access_.kind == Kind::kWrite);
     const bool own = word_.last_writer.cta == now_.cta &&
                      word_.last_writer.event.warp == warp_.index &&
                      word_.last_writer.event.lanes == lanes_;

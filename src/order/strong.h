@@ -30,10 +30,12 @@ struct Word {
   struct Poll {
     Event read;
     uint32_t version = 0;        // of the word as it was read
+    uint32_t lowest = 0;         // that one and all before it from here on were seen, and failed
     uint32_t first_version = 0;  // as the lanes came to the loop,
     uint32_t first_unknown = 0;  // and the writes until then that they knew nothing of
     uint32_t unknown = 0;        // the same when this was read: what the loop taught does not count
     Event write;                 // the last of those
+    std::vector<Event> chain;    // all of those, if they come in this order in every schedule
     bool failed = false;         // the lanes went around again
     bool proven = false;         // without that write they were seen to go around
     bool overtaken = false;      // a write came that knows nothing of the read
@@ -48,6 +50,10 @@ struct Word {
   std::vector<Event> writes;      // for D-5: the last of each warp and set of lanes
   std::vector<Event> live_reads;  // the same of reads whose value is used
   std::vector<Poll> polls;
+  // The latest writes, each a release whose thread has acquired the one before it: in every
+  // schedule the word takes their values in this order, and a reader of one has what those before
+  // it release.
+  std::vector<Event> chain;
   uint32_t version = 0;  // counts strong writes
   Observations observations;
 };
@@ -85,13 +91,17 @@ struct WarpStrong {
 struct Core;
 WarpStrong& strong_of(Warp& warp);
 // Is the event C-before what the lanes do now?
-bool knows(const Core& core, const Warp& warp, LaneMask lanes, const Word::Event& event);
+bool knows(const Core& core, const Warp& warp, LaneMask lanes, const Word::Event& event,
+           View view = View::kControl);
 Party party_of(const Word::Event& event, Kind kind);
 
 // D-6 (poll.cpp). A read that polls; a write, before it counts as one of the word's; the end of a
 // word's life.
 void poll_read(const Core& core, Warp& warp, Word& word, const WordKey& key,
                const Word::Event& now);
+// `release`: to all threads of the GPU.
+void chain_written(const Core& core, const Warp& warp, Word& word, const Word::Event& now,
+                   bool release);
 void poll_written(const Core& core, const Warp& warp, Word& word, const Word::Event& now);
 void settle_polls(Core& core, Word& word, const WordKey& key);
 

@@ -7,7 +7,7 @@
 namespace lw::prove {
 namespace {
 
-constexpr size_t kMostHolds = 512;
+constexpr size_t kMostHolds = 4096;
 
 // All that is open is whether readers wait for what they saw.
 bool asks_for_proof(const Run& run) {
@@ -69,8 +69,9 @@ std::optional<ProvenPolls> prove_polls(const casefile::Inputs& inputs, const Run
   const Run counted = run_again(inputs, counting);
   RunPlan held = plan;
   for (const order::Awaited& one : counted.facts.awaited) {
-    if (one.poll.execution == 0 || one.write.execution == 0) return std::nullopt;
+    if (one.write.execution == 0) return std::nullopt;
     held.holds.push_back({point_of(one.write), point_of(one.poll)});
+    held.holds.back().until.n = schedule::kNext;
   }
   HeldRun all{held, run_again(inputs, held)};
   const bool found = finds(all.run) && !finds(plain);

@@ -3,7 +3,8 @@
 //
 // In the plain run the write may have come before the first look, and then nothing shows that the
 // reader would have waited for it. So the case runs again with every such write held back until its
-// reader has looked once: a reader that goes around then waits for it, and the engine sees that.
+// reader has looked once more: a reader that goes around then waits for it, and the engine sees
+// that.
 
 #include <optional>
 

@@ -71,37 +71,40 @@ std::string influence_text(const program::Influence& influence, Names& names) {
                      names.line_text(influence.arrived_at, {}));
 }
 
+// Instructions of one line are told apart by nothing that the reader sees: each text once.
+void add(std::vector<Condition>& list, std::string_view rule, std::string text) {
+  const auto same = [&](const Condition& one) { return one.rule == rule && one.text == text; };
+  if (std::ranges::none_of(list, same)) list.push_back({std::string(rule), std::move(text)});
+}
+
+void add_facts(const std::vector<order::Unforced>& unforced,
+               const std::vector<program::Influence>& influences, Names& names,
+               std::vector<Condition>& list) {
+  for (const order::Unforced& fact : unforced)
+    add(list, diagnose::rule(fact.rule).id, unforced_text(fact, names));
+  for (const program::Influence& influence : influences)
+    add(list, rule_of(influence.cause), influence_text(influence, names));
+}
+
 // What the run that went on beyond an error adds to what the run up to it says.
 void add_doubt(const prove::FaultDoubt& doubt, Names& names, std::vector<Condition>& list) {
-  const auto add = [&](std::string_view rule, std::string text) {
-    const auto same = [&](const Condition& one) { return one.rule == rule && one.text == text; };
-    if (std::ranges::none_of(list, same)) list.push_back({std::string(rule), std::move(text)});
-  };
-  for (const order::Unforced& unforced : doubt.unforced)
-    add(diagnose::rule(unforced.rule).id, unforced_text(unforced, names));
-  for (const program::Influence& influence : doubt.influences)
-    add(rule_of(influence.cause), influence_text(influence, names));
+  add_facts(doubt.unforced, doubt.influences, names, list);
   if (doubt.race) {
-    add("D-1", fmt::format("with this error kept back the others go on, and {} at {} races with {} "
-                           "at {}",
-                           names.agent(doubt.race->earlier, false),
-                           names.line_text(doubt.race->earlier.op, {}),
-                           names.agent(doubt.race->later, false),
-                           names.line_text(doubt.race->later.op, {})));
+    add(list, "D-1",
+        fmt::format(
+            "with this error kept back the others go on, and {} at {} races with {} at {}",
+            names.agent(doubt.race->earlier, false), names.line_text(doubt.race->earlier.op, {}),
+            names.agent(doubt.race->later, false), names.line_text(doubt.race->later.op, {})));
   }
-  if (doubt.not_followed) add("D-1", "what the others do beyond this error could not be followed");
+  if (doubt.not_followed)
+    add(list, "D-1", "what the others do beyond this error could not be followed");
 }
 
 }  // namespace
 
 std::vector<Condition> conditions(const prove::Answer& answer, Names& names) {
   std::vector<Condition> list;
-  for (const order::Unforced& unforced : answer.run.facts.unforced) {
-    list.push_back({std::string(diagnose::rule(unforced.rule).id), unforced_text(unforced, names)});
-  }
-  for (const program::Influence& influence : answer.influences) {
-    list.push_back({std::string(rule_of(influence.cause)), influence_text(influence, names)});
-  }
+  add_facts(answer.run.facts.unforced, answer.influences, names, list);
   if (answer.fault_doubt) add_doubt(*answer.fault_doubt, names, list);
   return list;
 }

@@ -25,8 +25,9 @@ std::string_view trimmed(std::string_view text) {
 
 class PointParser {
  public:
-  PointParser(std::string_view text, std::span<const Place> places, diagnose::Emitter& emitter)
-      : text_(text), rest_(text), places_(places), emitter_(emitter) {}
+  PointParser(std::string_view text, std::span<const Place> places, diagnose::Emitter& emitter,
+              bool may_be_next)
+      : text_(text), rest_(text), places_(places), emitter_(emitter), may_be_next_(may_be_next) {}
 
   std::optional<Point> parse() {
     Point point;
@@ -76,6 +77,10 @@ class PointParser {
   }
 
   bool occurrence(Point& point) {
+    if (may_be_next_ && rest_ == "next") {
+      point.n = kNext;
+      return true;
+    }
     uint32_t n = 0;
     if (!number(n) || n == 0) return false;
     point.n = n;
@@ -100,6 +105,7 @@ class PointParser {
   std::string_view rest_;
   std::span<const Place> places_;
   diagnose::Emitter& emitter_;
+  bool may_be_next_;
   std::string_view file_;
   uint32_t line_ = 0;
   uint32_t which_ = 1;
@@ -116,9 +122,9 @@ std::optional<Hold> parse_hold(std::string_view text, std::span<const Place> pla
     return std::nullopt;
   }
   const std::string_view held = text.substr(kHoldWord.size(), until - kHoldWord.size());
-  const auto first = PointParser(trimmed(held), places, emitter).parse();
+  const auto first = PointParser(trimmed(held), places, emitter, false).parse();
   const auto second =
-      PointParser(trimmed(text.substr(until + kUntilWord.size())), places, emitter).parse();
+      PointParser(trimmed(text.substr(until + kUntilWord.size())), places, emitter, true).parse();
   if (!first || !second) return std::nullopt;
   return Hold{*first, *second};
 }
@@ -130,6 +136,7 @@ std::string agent_text(const Point& point) {
 }
 
 std::string occurrence_text(const Point& point) {
+  if (point.n == kNext) return "#next";
   std::string text = fmt::format("#{}", point.n);
   if (point.moment == Moment::read_done) text += ".read";
   if (point.moment == Moment::write_done) text += ".write";

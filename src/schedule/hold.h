@@ -9,7 +9,8 @@
 // executions of the instruction by that warp from 1. The file is the PTX or, so that a hold lives
 // on in another build of the same source, a source file; a source line is several instructions, and
 // k (from 1) says which of those that touch memory, or of all where none does. `.read` and `.write`
-// mean that milestone of the asynchronous operation which the execution issued.
+// mean that milestone of the asynchronous operation which the execution issued. `until` may say
+// `#next`: the first execution after the hold was reached.
 
 #include <cstdint>
 #include <optional>
@@ -24,6 +25,8 @@
 namespace lw::schedule {
 
 enum class Moment : uint8_t { execution, read_done, write_done };
+
+inline constexpr uint64_t kNext = 0;  // as Point::n of Hold::until
 
 struct Point {
   base::CtaId cta;

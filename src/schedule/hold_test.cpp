@@ -52,6 +52,15 @@ TEST_F(HoldTest, IsReadAndWrittenAlike) {
   EXPECT_EQ(hold_text(hold, places_), text);
 }
 
+TEST_F(HoldTest, MayEndAtTheNextExecution) {
+  const std::string text = "hold 0.3@k.ptx:12#3 until 1.1@k.ptx:14#next";
+  const auto holds = parse_holds(text, places_, emitter_);
+  ASSERT_TRUE(holds);
+  EXPECT_EQ(holds->front().until.n, kNext);
+  EXPECT_EQ(hold_text(holds->front(), places_), text);
+  EXPECT_FALSE(parse_holds("hold 0.3@k.ptx:12#next until 1.1@k.ptx:14#1", places_, emitter_));
+}
+
 TEST_F(HoldTest, LivesOnBySourceLine) {
   const auto holds = parse_holds("hold 0.3@k.ptx:12#3 until 0.1@k.ptx:14#4", places_, emitter_);
   ASSERT_TRUE(holds);

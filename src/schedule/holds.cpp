@@ -61,7 +61,9 @@ LaneMask Holds::reach(const machine::Warp& warp, OpId instruction, uint64_t n, L
 void Holds::passed(const machine::Warp& warp, OpId instruction, uint64_t n, LaneMask lanes) {
   for (size_t i = 0; i < holds_.size(); ++i) {
     if (holds_[i].for_good) continue;
-    if (is_execution(holds_[i].until, warp, instruction, n, lanes)) until_happened(i);
+    Point until = holds_[i].until;
+    if (until.n == kNext && states_[i].holding) until.n = n;
+    if (is_execution(until, warp, instruction, n, lanes)) until_happened(i);
   }
   if (!any_milestone_) return;
   const bool asks_for_milestone = std::ranges::any_of(holds_, [&](const Hold& hold) {
