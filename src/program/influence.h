@@ -8,31 +8,21 @@
 // slice ignores the order of instructions and takes every result of an instruction with a tainted
 // source for tainted; it does not follow memory, because a value written there counts as arrived.
 //
-// Polls are pure (D-6) when their loop does nothing else: no effects but tests, loads, fences and
-// sleeps, one way out, and that way taken on the test's result and on nothing that changes from
-// trip to trip. A wait of that kind reaches nothing. Any other test acquires or not as the schedule
-// has it. Where all it decides is whether a wait is executed too (a peek, and a wait if that
-// failed) the two ways meet again with nothing done between but tests, so that two runs, one in
-// which it always passes and one in which it never does, bound all others. A pure loop around a
-// clock is a mere delay: its branches are harmless, but what the clock leaves behind is followed.
+// A wait (waits.h) reaches nothing, unless it counts its trips. Any other test acquires or not as
+// the schedule has it. Where all it decides is whether a wait is executed too (a peek, and a wait
+// if that failed) the two ways meet again with nothing done between but tests, so that two runs,
+// one in which it always passes and one in which it never does, bound all others. A pure loop
+// around a clock is a mere delay: its branches are harmless, but what the clock leaves behind is
+// followed.
 
 #include <cstdint>
 #include <vector>
 
 #include "base/ids.h"
+#include "program/causes.h"
 #include "program/flat.h"
 
 namespace lw::program {
-
-enum class Cause : uint8_t {
-  clock,           // %clock, %globaltimer, ...
-  placement,       // %smid, %nsmid, %warpid, %nwarpid
-  active_lanes,    // activemask
-  mbarrier_test,   // test_wait, try_wait
-  strong_read,     // a load that is not weak, an atomic whose result is used
-  register_pool,   // setmaxnreg.inc: may wait for what other warps give back
-  tensor_columns,  // tcgen05.alloc: may wait for what other CTAs free
-};
 
 enum class Arrival : uint8_t {
   nowhere,
