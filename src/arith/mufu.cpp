@@ -91,7 +91,7 @@ double rsqrt_approx_ftz_f64(double x) {
   return from_high_word(static_cast<uint32_t>(field) << 20 | (r & unit::kFraction) >> 3);
 }
 
-#define LW_WARP_UNIT(name, function)                                                          \
+#define LW_WARP_UNIT(name, function, table)                                                   \
   namespace v2 {                                                                              \
   void name(const uint32_t* in, uint32_t* out);                                               \
   }                                                                                           \

@@ -12,7 +12,7 @@
 namespace lw::arith {
 
 // The three builds of every whole-warp function.
-#define LW_WARP_UNIT(name, function)            \
+#define LW_WARP_UNIT(name, function, table)     \
   namespace v2 {                                \
   void name(const uint32_t* in, uint32_t* out); \
   }                                             \
@@ -89,11 +89,12 @@ void expect_warp_equals_lanes(WarpFunction warp, uint32_t (*lane)(uint32_t), con
 TEST(Mufu, WarpsEqualLanesOnEveryVectorLevel) {
   [[maybe_unused]] bool has_v3 = __builtin_cpu_supports("x86-64-v3");
   [[maybe_unused]] bool has_v4 = __builtin_cpu_supports("x86-64-v4");
-#define LW_WARP_UNIT(name, function)                                     \
-  expect_warp_equals_lanes(name, function, #name);                       \
-  expect_warp_equals_lanes(v2::name, function, "v2 " #name);             \
-  if (has_v3) expect_warp_equals_lanes(v3::name, function, "v3 " #name); \
-  if (has_v4) expect_warp_equals_lanes(v4::name, function, "v4 " #name);
+#define LW_WARP_UNIT(name, function, table)                                   \
+  const auto one_##name = [](uint32_t bits) { return unit::function(bits); }; \
+  expect_warp_equals_lanes(name, one_##name, #name);                          \
+  expect_warp_equals_lanes(v2::name, one_##name, "v2 " #name);                \
+  if (has_v3) expect_warp_equals_lanes(v3::name, one_##name, "v3 " #name);    \
+  if (has_v4) expect_warp_equals_lanes(v4::name, one_##name, "v4 " #name);
 #include "arith/mufu_warp.def"
 #undef LW_WARP_UNIT
 }

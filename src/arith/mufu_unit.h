@@ -2,8 +2,9 @@
 // The functions of the special-function unit itself, one lane, f32 bits to f32 bits.
 //
 // Written without branches: mufu.simd.cpp runs them over 32 lanes and the compiler makes vectors of
-// them, table look-ups included. "Unit" means the .ftz form: subnormal operands read as zero,
-// results below 2^-126 are zero (tanh: neither). What each term is: mufu.h.
+// them. How a row of the table is found is a parameter, `look`: there it is vectors too. "Unit"
+// means the .ftz form: subnormal operands read as zero, results below 2^-126 are zero (tanh:
+// neither). What each term is: mufu.h.
 
 #include "arith/bits.h"
 #include "arith/mufu_tables.h"
@@ -32,7 +33,7 @@ LW_INLINE constexpr int32_t truncated_square(uint32_t x) {
   return static_cast<int32_t>(((high * high) >> 1) + cross);
 }
 
-// A table as the look-ups want it: c1 and c2 in one word, for two gathers instead of three.
+// A table as the look-ups want it: c1 and c2 in one word, for two of them instead of three.
 template <int kSegments>
 struct PackedTable {
   int32_t c0[kSegments];
@@ -54,6 +55,16 @@ inline constexpr auto kEx2 = packed(kEx2Table);
 inline constexpr auto kLg2 = packed(kLg2Table);
 inline constexpr auto kSincos = packed(kSincosTable);
 
+struct Row {
+  int32_t c0;
+  int32_t c1_c2;
+};
+// Of one lane.
+inline constexpr auto kRowOf = [](const auto& table, uint32_t segment) {
+  return Row{table.c0[segment], table.c1_c2[segment]};
+};
+using RowOf = decltype(kRowOf);
+
 // (c0 << kC0Shift) + c1 x + (c2 square << kSquareShift) + kRounding = high * 2^kSplit + low, both
 // in 32 bits: what c1 has to do with the upper part of x is in `high`. Twice the lanes of 64-bit
 // arithmetic.
@@ -71,15 +82,13 @@ struct Split {
     return static_cast<double>(high) * (1 << kSplit) + static_cast<double>(low);
   }
 };
-template <int kSplit, int kC0Shift, int kSquareShift, int kRounding, class Table>
-LW_INLINE constexpr Split<kSplit> quadratic(const Table& table, uint32_t segment, uint32_t x,
-                                            int32_t square) {
-  int32_t c1_c2 = table.c1_c2[segment];
-  int32_t c1 = c1_c2 >> 13;
-  int32_t c2 = static_cast<int32_t>(static_cast<uint32_t>(c1_c2) << 19) >> 19;
+template <int kSplit, int kC0Shift, int kSquareShift, int kRounding>
+LW_INLINE constexpr Split<kSplit> quadratic(Row row, uint32_t x, int32_t square) {
+  int32_t c1 = row.c1_c2 >> 13;
+  int32_t c2 = static_cast<int32_t>(static_cast<uint32_t>(row.c1_c2) << 19) >> 19;
   int32_t x_high = static_cast<int32_t>(x >> kSplit);
   int32_t x_low = static_cast<int32_t>(x & ((1u << kSplit) - 1));
-  return {table.c0[segment] * (1 << (kC0Shift - kSplit)) + c1 * x_high,
+  return {row.c0 * (1 << (kC0Shift - kSplit)) + c1 * x_high,
           c1 * x_low + c2 * (square << kSquareShift) + kRounding};
 }
 
@@ -97,11 +106,13 @@ LW_INLINE constexpr uint32_t normalise(double magnitude) {
   return bits_of(static_cast<float>(cut) * kUnit);
 }
 
-LW_INLINE constexpr uint32_t rcp(uint32_t bits) {
+template <class Look = RowOf>
+LW_INLINE constexpr uint32_t rcp(uint32_t bits, const Look& look = kRowOf) {
   uint32_t exponent = (bits >> 23) & 255;
   uint32_t fraction = bits & kFraction;
   uint32_t x = fraction & 0xffff;
-  auto p = quadratic<9, 13, 0, 0x47e7>(kRcp, fraction >> 16, x, truncated_square(2 * x));
+  const Row row = look(kRcp, fraction >> 16);
+  auto p = quadratic<9, 13, 0, 0x47e7>(row, x, truncated_square(2 * x));
   uint32_t r = assemble(253 - static_cast<int32_t>(exponent), p.cut<15>());
   r = select(exponent == 0, kInfinity, r);
   r = select(exponent == 255, 0, r) | (bits & kSignF32);
@@ -119,10 +130,12 @@ LW_INLINE constexpr RootOperand split_for_root(uint32_t bits) {
   return {odd << 23 | (bits & kFraction), (static_cast<int32_t>(exponent) - 127) >> 1};
 }
 
-LW_INLINE constexpr uint32_t rsqrt(uint32_t bits) {
+template <class Look = RowOf>
+LW_INLINE constexpr uint32_t rsqrt(uint32_t bits, const Look& look = kRowOf) {
   RootOperand operand = split_for_root(bits);
   uint32_t x = operand.g & 0x1ffff;
-  auto p = quadratic<10, 14, 2, 0x7fff>(kRsqrt, operand.g >> 17, x, truncated_square(x));
+  const Row row = look(kRsqrt, operand.g >> 17);
+  auto p = quadratic<10, 14, 2, 0x7fff>(row, x, truncated_square(x));
   int32_t field = 126 - operand.half_exponent;
   uint32_t r = assemble(field, p.cut<16>());
   r = select(operand.g == 0, static_cast<uint32_t>(field + 1) << 23, r);  // exactly a power of two
@@ -131,17 +144,20 @@ LW_INLINE constexpr uint32_t rsqrt(uint32_t bits) {
   return select((bits & kInfinity) == 0, kInfinity | (bits & kSignF32), r);
 }
 
-LW_INLINE constexpr uint32_t sqrt(uint32_t bits) {
+template <class Look = RowOf>
+LW_INLINE constexpr uint32_t sqrt(uint32_t bits, const Look& look = kRowOf) {
   RootOperand operand = split_for_root(bits);
   uint32_t x = operand.g & 0x1ffff;
-  auto p = quadratic<11, 15, 1, 0x7fff>(kSqrt, operand.g >> 17, x, truncated_square(x));
+  const Row row = look(kSqrt, operand.g >> 17);
+  auto p = quadratic<11, 15, 1, 0x7fff>(row, x, truncated_square(x));
   uint32_t r = assemble(127 + operand.half_exponent, p.cut<17>());
   r = select(bits == kInfinity, kInfinity, r);
   r = select(bits > kInfinity, kNanF32, r);  // negative, or NaN
   return select((bits & kInfinity) == 0, bits & kSignF32, r);
 }
 
-LW_INLINE constexpr uint32_t ex2(uint32_t bits) {
+template <class Look = RowOf>
+LW_INLINE constexpr uint32_t ex2(uint32_t bits, const Look& look = kRowOf) {
   constexpr uint32_t k128 = 0x43000000;
   uint32_t magnitude = bits & ~kSignF32;
   bool negative = (bits & kSignF32) != 0;
@@ -153,16 +169,19 @@ LW_INLINE constexpr uint32_t ex2(uint32_t bits) {
   int32_t w =
       static_cast<int32_t>((v ^ flip) - flip) >> 23;  // -v: both cases of a negative operand
   uint32_t x = h & 0x1ffff;
-  auto p = quadratic<9, 13, 0, 0x77e2>(kEx2, h >> 17, x, truncated_square(x));
+  const Row row = look(kEx2, h >> 17);
+  auto p = quadratic<9, 13, 0, 0x77e2>(row, x, truncated_square(x));
   uint32_t r = assemble(127 + w, p.cut<15>());
   r = select(magnitude >= k128, select(negative, 0, kInfinity), r);
   return select(magnitude > kInfinity, kNanF32, r);
 }
 
-LW_INLINE constexpr uint32_t lg2(uint32_t bits) {
+template <class Look = RowOf>
+LW_INLINE constexpr uint32_t lg2(uint32_t bits, const Look& look = kRowOf) {
   uint32_t fraction = bits & kFraction;
   uint32_t x = fraction & 0x1ffff;
-  auto p = quadratic<9, 12, 1, 0x3345>(kLg2, fraction >> 17, x, truncated_square(x));
+  const Row row = look(kLg2, fraction >> 17);
+  auto p = quadratic<9, 12, 1, 0x3345>(row, x, truncated_square(x));
   int32_t keep = static_cast<int32_t>(bits == kOne) - 1;  // 1.0 gives 0
   int32_t exponent = static_cast<int32_t>((bits >> 23) & 255) - 127;
   // The quadratic cut by two bits, and the exponent, with 36 fraction bits: whole numbers.
@@ -179,8 +198,8 @@ LW_INLINE constexpr uint32_t lg2(uint32_t bits) {
 
 // sin and cos of an angle in radians: the multiplication by 1/2pi, which the assembler puts before
 // the unit, is included; it rounds towards zero.
-template <bool kCosine>
-LW_INLINE constexpr uint32_t sin_cos(uint32_t bits) {
+template <bool kCosine, class Look = RowOf>
+LW_INLINE constexpr uint32_t sin_cos(uint32_t bits, const Look& look = kRowOf) {
   constexpr double kOverTwoPi = f32_of(0x3e22f983);
   uint64_t turns = bits_of(static_cast<double>(f32_of(bits & ~kSignF32)) * kOverTwoPi);
   uint32_t mantissa = static_cast<uint32_t>(turns >> 29 & kFraction) | (1u << 23);
@@ -192,7 +211,8 @@ LW_INLINE constexpr uint32_t sin_cos(uint32_t bits) {
   uint32_t quadrant = (v >> 23) + (kCosine ? 1 : 0);
   uint32_t h = (v ^ (0u - (quadrant & 1))) & kFraction;
   uint32_t x = h & 0x1ffff;
-  auto p = quadratic<9, 11, 0, 0>(kSincos, h >> 17, x, truncated_square(x));
+  const Row row = look(kSincos, h >> 17);
+  auto p = quadratic<9, 11, 0, 0>(row, x, truncated_square(x));
   uint32_t sign = (kCosine ? 0 : bits & kSignF32) ^ ((quadrant & 2) << 30);
   uint32_t r = normalise<37>(p.value()) | sign;
   return select((bits & kInfinity) == kInfinity, kNanF32, r);
@@ -252,31 +272,36 @@ LW_INLINE constexpr uint32_t times(uint32_t bits, float factor) {
   return bits_of(f32_of(bits) * factor);
 }
 
-LW_INLINE constexpr uint32_t rcp_plain(uint32_t bits) {
+template <class Look = RowOf>
+LW_INLINE constexpr uint32_t rcp_plain(uint32_t bits, const Look& look = kRowOf) {
   uint32_t magnitude = bits & ~kSignF32;
   float k = f32_of(select(below_normal(bits), 0x4b800000,  // 2^24
                           select(magnitude > 0x7e800000, 0x3e800000, kOne)));
-  return times(rcp(times(bits, k)), k);
+  return times(rcp(times(bits, k), look), k);
 }
 // Subnormals are scaled by 2^24, and the result scaled back.
 LW_INLINE constexpr float scale_of_subnormal(uint32_t bits, uint32_t scale) {
   return f32_of(select(below_normal(bits), scale, kOne));
 }
-LW_INLINE constexpr uint32_t rsqrt_plain(uint32_t bits) {
-  return times(rsqrt(times(bits, scale_of_subnormal(bits, 0x4b800000))),
+template <class Look = RowOf>
+LW_INLINE constexpr uint32_t rsqrt_plain(uint32_t bits, const Look& look = kRowOf) {
+  return times(rsqrt(times(bits, scale_of_subnormal(bits, 0x4b800000)), look),
                scale_of_subnormal(bits, 0x45800000));  // 2^12
 }
-LW_INLINE constexpr uint32_t sqrt_plain(uint32_t bits) {
-  return times(sqrt(times(bits, scale_of_subnormal(bits, 0x4b800000))),
+template <class Look = RowOf>
+LW_INLINE constexpr uint32_t sqrt_plain(uint32_t bits, const Look& look = kRowOf) {
+  return times(sqrt(times(bits, scale_of_subnormal(bits, 0x4b800000)), look),
                scale_of_subnormal(bits, 0x39800000));  // 2^-12
 }
-LW_INLINE constexpr uint32_t lg2_plain(uint32_t bits) {
-  uint32_t r = lg2(times(bits, scale_of_subnormal(bits, 0x4b800000)));
+template <class Look = RowOf>
+LW_INLINE constexpr uint32_t lg2_plain(uint32_t bits, const Look& look = kRowOf) {
+  uint32_t r = lg2(times(bits, scale_of_subnormal(bits, 0x4b800000)), look);
   return select(below_normal(bits), bits_of(f32_of(r) - 24.0f), r);
 }
-LW_INLINE constexpr uint32_t ex2_plain(uint32_t bits) {
+template <class Look = RowOf>
+LW_INLINE constexpr uint32_t ex2_plain(uint32_t bits, const Look& look = kRowOf) {
   bool small = bits > 0xc2fc0000;  // < -126, and NaN of that sign
-  uint32_t r = ex2(times(bits, f32_of(select(small, 0x3f000000, kOne))));
+  uint32_t r = ex2(times(bits, f32_of(select(small, 0x3f000000, kOne))), look);
   return select(small, times(r, f32_of(r)), r);
 }
 
