@@ -21,6 +21,14 @@ constexpr int64_t kPatience = 1 << 16;
 
 bool is_runnable(const Group& group) { return group.wait.kind == Wait::Kind::none; }
 
+// Filled in where it stays: a copy would wait for each of its fields.
+Group& park(std::vector<Group>& parked, LaneMask lanes, const Op* at) {
+  Group& group = parked.emplace_back();
+  group.lanes = lanes;
+  group.at = at;
+  return group;
+}
+
 }  // namespace
 
 bool Warp::can_run() const { return std::ranges::any_of(parked, is_runnable); }
@@ -33,19 +41,19 @@ void Warp::find_join() {
 
 void Warp::block(const Op* resume, Wait wait) {
   wait.since_step = machine->steps();
-  parked.push_back({active, resume, wait});
+  park(parked, active, resume).wait = wait;
   active = 0;
   stopped = true;
 }
 
 void Warp::block_lanes(LaneMask lanes, const Op* resume, Wait wait) {
   wait.since_step = machine->steps();
-  parked.push_back({lanes, resume, wait});
+  park(parked, lanes, resume).wait = wait;
   active &= ~lanes;
 }
 
 void Warp::yield(const Op* resume, TurnEnd why) {
-  parked.push_back({active, resume, {}});
+  park(parked, active, resume);
   active = 0;
   stopped = true;
   turn_end = why;
@@ -53,16 +61,16 @@ void Warp::yield(const Op* resume, TurnEnd why) {
 }
 
 void Warp::split_off(LaneMask lanes, const Op* resume) {
-  parked.push_back({lanes, resume, {}});
+  park(parked, lanes, resume);
   active &= ~lanes;
   join_at = std::min(join_at, resume);
 }
 
 const Op* Warp::take(size_t index) {
-  Group group = parked[index];
+  const Op* const at = parked[index].at;
+  active = parked[index].lanes;
   parked.erase(parked.begin() + static_cast<ptrdiff_t>(index));
-  active = group.lanes;
-  return group.at;
+  return at;
 }
 
 const Op* Warp::merge_here(const Op* target) {
@@ -77,7 +85,7 @@ const Op* Warp::merge_here(const Op* target) {
 
 const Op* Warp::rejoin(const Op* target) {
   if (join_at < target && !let_others_ahead_) {
-    parked.push_back({active, target, {}});
+    park(parked, active, target);
     target = next_group();
   }
   return merge_here(target);

@@ -37,14 +37,10 @@ class Steady final : public Chooser {
       if (operation->can_advance() && !holds.keeps(*operation)) return {nullptr, operation};
     }
     const bool paced = machine.steps() < kPacedSteps;
-    const uint32_t turn = paced ? kPacedTurn : kLongTurn;
-    for (bool late : {false, true}) {
-      if (machine::Warp* warp = next_warp(machine, paced ? 1 : kRounds, late)) {
-        return {warp, nullptr, turn};
-      }
-      if (late_.empty()) break;
-    }
-    return {};
+    const uint32_t rounds = paced ? 1 : kRounds;
+    machine::Warp* warp = next_warp(machine, rounds, false);
+    if (warp == nullptr && !late_.empty()) warp = next_warp(machine, rounds, true);
+    return {warp, nullptr, paced ? kPacedTurn : kLongTurn};
   }
 
  private:
@@ -55,13 +51,13 @@ class Steady final : public Chooser {
     if (cta_ >= ctas.size()) cta_ = warp_ = round_ = 0;
     for (size_t tries = 0; tries <= ctas.size(); ++tries) {
       Cta& cta = *ctas[cta_];
-      const uint32_t ready = ready_warps(cta, late_, late);
+      const uint32_t ready = late_.empty() ? cta.ready : ready_warps(cta, late_, late);
       const uint32_t ahead = warp_ >= 32 ? 0 : ready & (~uint32_t{0} << warp_);
       if (ahead != 0) return take(cta, ahead);
       if (ready != 0 && ++round_ < rounds) {
         return take(cta, ready);
       }
-      cta_ = (cta_ + 1) % ctas.size();
+      if (++cta_ == ctas.size()) cta_ = 0;
       warp_ = round_ = 0;
     }
     return nullptr;

@@ -91,16 +91,17 @@ std::string misuse_text(BarrierFault fault, uint32_t id, const BarrierArrival& a
   return text;
 }
 
-// The lanes that name barrier `id` with one count. They go on, are parked, or the run ends.
-void arrive(const Op& op, Warp& warp, uint32_t id, std::optional<uint32_t> threads,
-            LaneMask lanes) {
+// The lanes that name barrier `id`, with a count of threads if `counted`. They go on, are parked,
+// or the run ends.
+void arrive(const Op& op, Warp& warp, uint32_t id, bool counted, uint32_t threads, LaneMask lanes) {
   Cta& cta = *warp.cta;
   if (id >= kNamedBarrierCount)
     return warp.fail(op, FaultKind::barrier_misuse,
                      fmt::format("barrier {} does not exist: there are 16, from 0", id), lanes);
   NamedBarrier& barrier = cta.sync.named_barriers[id];
   const Action action = action_of(op);
-  BarrierArrival arrival{warp.id, lanes, use_of(action), threads, 0, op.instruction, {}};
+  BarrierArrival arrival{warp.id, lanes, use_of(action), {}, 0, op.instruction, {}};
+  if (counted) arrival.threads = threads;
   arrival.step = base::Step(warp.machine->steps());
   if (arrival.use == BarrierUse::reduce) arrival.predicate = warp.predicate(op.c);
   const BarrierFault fault = barrier.arrive(arrival, cta.live_lanes);
@@ -115,7 +116,7 @@ void arrive(const Op& op, Warp& warp, uint32_t id, std::optional<uint32_t> threa
     warp.order->barrier_arrive(*warp.order_warp, op.instruction,
                                BarrierId(static_cast<uint8_t>(id)), order_kind(action), lanes);
   // Nearly every arrival leaves warps missing, and then needs no closer look.
-  const bool may_be_complete = threads || barrier.participants().size() >= cta.warps_left;
+  const bool may_be_complete = counted || barrier.participants().size() >= cta.warps_left;
   if (may_be_complete && barrier.is_complete(cta.live_lanes)) {
     write_reduction(op, warp, lanes, complete(cta, id));
     return;
@@ -125,18 +126,24 @@ void arrive(const Op& op, Warp& warp, uint32_t id, std::optional<uint32_t> threa
     warp.wake(Wait::Kind::named_barrier, id + kForOwnWarp);
     if (waits_for_warp) return;
   }
-  warp.block_lanes(lanes, &op + 1,
-                   {Wait::Kind::named_barrier, id + (waits_for_warp ? kForOwnWarp : 0),
-                    barrier.generation(), op.instruction});
+  // As Warp::block_lanes, but filled in where it stays: a copy would wait for each of its fields.
+  Group& group = warp.parked.emplace_back();
+  group.lanes = lanes;
+  group.at = &op + 1;
+  group.wait.kind = Wait::Kind::named_barrier;
+  group.wait.object = id + (waits_for_warp ? kForOwnWarp : 0);
+  group.wait.phase = barrier.generation();
+  group.wait.instruction = op.instruction;
+  group.wait.since_step = warp.machine->steps();
+  warp.active &= ~lanes;
 }
 
 const Op* run_barrier(const Op& op, Warp& warp) {
   if ((op.detail & kAligned) && !warp.require_aligned(op)) return nullptr;
   const bool counted = op.detail & kCounted;
   if (op.detail & kConstant) {
-    const auto count = static_cast<uint32_t>(op.immediate);
-    arrive(op, warp, static_cast<uint32_t>(op.immediate >> 32),
-           counted ? std::optional(count) : std::nullopt, warp.active);
+    arrive(op, warp, static_cast<uint32_t>(op.immediate >> 32), counted,
+           static_cast<uint32_t>(op.immediate), warp.active);
     return warp.stopped || warp.active == 0 ? nullptr : &op + 1;
   }
   const uint32_t* ids = warp.lanes<uint32_t>(op.a);
@@ -146,9 +153,8 @@ const Op* run_barrier(const Op& op, Warp& warp) {
       [&](int lane) { return uint64_t{ids[lane]} << 32 | (counted ? counts[lane] : 0); },
       [&](uint64_t both, LaneMask lanes) {
         if (warp.machine->has_ended()) return;
-        const auto count = static_cast<uint32_t>(both);
-        arrive(op, warp, static_cast<uint32_t>(both >> 32),
-               counted ? std::optional(count) : std::nullopt, lanes);
+        arrive(op, warp, static_cast<uint32_t>(both >> 32), counted, static_cast<uint32_t>(both),
+               lanes);
       });
   return warp.machine->has_ended() || warp.active == 0 ? nullptr : &op + 1;
 }
