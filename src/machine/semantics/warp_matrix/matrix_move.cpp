@@ -52,10 +52,29 @@ Matrix transposed(const Matrix& matrix) {
 
 using RowOffsets = std::array<uint32_t, kWarpSize>;
 
-// The offsets of `count` rows in shared memory, told to the order engine; false after a fault.
-bool find_rows(const Op& op, Warp& warp, order::Kind kind, uint32_t count, RowOffsets& rows) {
-  if (!warp.require_aligned(op)) return false;
-  const AddressOperand operand{op.a, op.b, (op.detail & kWide) != 0, (op.detail & kGeneric) != 0};
+// The offsets of `count` rows, if all lie where they should, and no mbarrier object in their midst.
+template <class Address>
+bool find_plain_rows(const Warp& warp, const AddressOperand& operand, uint32_t count,
+                     RowOffsets& rows) {
+  const uint64_t window = program::kSharedBase + (operand.generic ? Memory::kSharedWindow : 0);
+  const auto add = static_cast<Address>(warp.lanes<uint64_t>(operand.displacement)[0]);
+  const Address* base = warp.lanes<Address>(operand.base);
+  uint64_t low = UINT64_MAX, high = 0, all = 0;
+  for (uint32_t lane = 0; lane < count; ++lane) {
+    const uint64_t offset = static_cast<Address>(base[lane] + add) - window;
+    rows[lane] = static_cast<uint32_t>(offset);
+    low = offset < low ? offset : low;
+    high = offset > high ? offset : high;
+    all |= offset;
+  }
+  const bool inside = high < warp.shared_bytes && warp.shared_bytes - high >= kRowBytes;
+  const bool clear = low >= warp.objects_end || high + kRowBytes <= warp.objects_begin;
+  return inside && clear && all % kRowBytes == 0;
+}
+
+// The same of any rows; false after a fault.
+bool find_each_row(const Op& op, Warp& warp, const AddressOperand& operand, uint32_t count,
+                   RowOffsets& rows) {
   for (uint32_t lane = 0; lane < count; ++lane) {
     const auto offset =
         shared_offset(op, warp, operand, static_cast<int>(lane), kRowBytes, kRowBytes);
@@ -66,6 +85,16 @@ bool find_rows(const Op& op, Warp& warp, order::Kind kind, uint32_t count, RowOf
       return false;
     }
   }
+  return true;
+}
+
+// The offsets of `count` rows in shared memory, told to the order engine; false after a fault.
+bool find_rows(const Op& op, Warp& warp, order::Kind kind, uint32_t count, RowOffsets& rows) {
+  if (!warp.require_aligned(op)) return false;
+  const AddressOperand operand{op.a, op.b, (op.detail & kWide) != 0, (op.detail & kGeneric) != 0};
+  const bool plain = operand.wide ? find_plain_rows<uint64_t>(warp, operand, count, rows)
+                                  : find_plain_rows<uint32_t>(warp, operand, count, rows);
+  if (!plain && !find_each_row(op, warp, operand, count, rows)) return false;
   const Telling telling(op, warp);
   if (warp.order)
     warp.order->matrix_rows(*warp.order_warp, op.instruction, warp.active,
