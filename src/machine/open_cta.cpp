@@ -22,18 +22,14 @@ void fill(std::byte* registers, const program::ConstantSlot& constant) {
 
 void fill(const Warp& warp, const program::SpecialSlot& special) {
   std::byte* at = warp.registers + special.slot.offset;
-  uint64_t first = read_special(warp, special.special, 0);
+  const LaneValues values = read_special(warp, special.special);
   if (special.bytes == 1) {
-    *reinterpret_cast<uint32_t*>(at) = first != 0 ? base::kAllLanes : 0;
-    return;
-  }
-  for (uint32_t lane = 0; lane < base::kWarpSize; ++lane) {
-    uint64_t value =
-        differs_by_lane(special.special) ? read_special(warp, special.special, lane) : first;
-    if (special.bytes == 8)
-      reinterpret_cast<uint64_t*>(at)[lane] = value;
-    else
-      reinterpret_cast<uint32_t*>(at)[lane] = static_cast<uint32_t>(value);
+    *reinterpret_cast<uint32_t*>(at) = values[0] != 0 ? base::kAllLanes : 0;
+  } else if (special.bytes == 8) {
+    std::ranges::copy(values, reinterpret_cast<uint64_t*>(at));
+  } else {
+    for (uint32_t lane = 0; lane < values.size(); ++lane)
+      reinterpret_cast<uint32_t*>(at)[lane] = static_cast<uint32_t>(values[lane]);
   }
 }
 

@@ -78,13 +78,23 @@ uint64_t scalar(const Warp& warp, SpecialRegister special, uint32_t lane) {
   }
 }
 
-}  // namespace
-
-bool differs_by_lane(SpecialRegister special) {
-  using S = SpecialRegister;
-  return is_between(special, S::tid_x, S::tid_z) || special == S::laneid ||
-         is_between(special, S::lanemask_eq, S::lanemask_gt);
+// Threads follow each other along x, then y, then z: no division for each of them.
+LaneValues component_of_threads(const Warp& warp, SpecialRegister special) {
+  const Dim3 block = warp.cta->launch->request.block;
+  Dim3 at = thread_position(warp, 0);
+  LaneValues values;
+  for (uint64_t& value : values) {
+    value = component(at, special, SpecialRegister::tid_x);
+    if (++at.x < block.x) continue;
+    at.x = 0;
+    if (++at.y < block.y) continue;
+    at.y = 0;
+    ++at.z;
+  }
+  return values;
 }
+
+}  // namespace
 
 uint64_t read_special(const Warp& warp, SpecialRegister special, uint32_t lane) {
   using S = SpecialRegister;
@@ -108,6 +118,17 @@ uint64_t read_special(const Warp& warp, SpecialRegister special, uint32_t lane) 
     return component(request.cluster, special, S::cluster_nctaid_x);
   if (is_between(special, S::lanemask_eq, S::lanemask_gt)) return lane_mask(special, lane);
   return scalar(warp, special, lane);
+}
+
+LaneValues read_special(const Warp& warp, SpecialRegister special) {
+  using S = SpecialRegister;
+  if (is_between(special, S::tid_x, S::tid_z)) return component_of_threads(warp, special);
+  LaneValues values;
+  values.fill(read_special(warp, special, 0));
+  if (special != S::laneid && !is_between(special, S::lanemask_eq, S::lanemask_gt)) return values;
+  for (uint32_t lane = 1; lane < values.size(); ++lane)
+    values[lane] = read_special(warp, special, lane);
+  return values;
 }
 
 uint64_t read_dynamic_special(Warp& warp, SpecialRegister special) {
