@@ -30,8 +30,8 @@ constexpr size_t row_slot(uint64_t base) {
   return kLast + (base >> kBlockShift & kLast);
 }
 
-// Is the earlier object ordered before the access? `key`: of one whose bytes belong to one lane
-// each, or 0.
+// Is the earlier object ordered before the access, by what is remembered? `key`: of one whose bytes
+// belong to one lane each, or 0.
 template <Space kSpace>
 [[gnu::always_inline]] inline bool is_known_ordered(const Warp& warp, uint64_t key, ObjectId id) {
   const ObjectKey& earlier = warp.recall.objects->key(id);
@@ -39,18 +39,18 @@ template <Space kSpace>
          is_remembered_ordered<kSpace>(earlier, warp.key, warp.bit, warp.recall.ordered_below);
 }
 
-// Reads `kBlocks` whole blocks as the step says; false: the engine has to look. `key`: the warp's
-// and the lane function's.
-template <Space kSpace, int kBlocks>
+// Reads `kBlocks` whole blocks as the step says; false: the engine has to look. `ordered(id)`: is
+// the object ordered before the access?
+template <int kBlocks, class Ordered>
 [[gnu::always_inline]] inline bool retake_read(const Warp& warp, const Recall::Step& step,
-                                               uint64_t key, Block* block) {
+                                               Block* block, Ordered ordered) {
   if (step.count != warp.count) return false;
   for (int i = 0; i < kBlocks; ++i) {
     const Block& found = block[i];
     if (found.detail != 0) return false;
     if (found.reader == step.left && found.reader_cells == kAllCells) continue;
     if (found.reader != step.found || found.reader_cells != step.found_cells) return false;
-    if (!is_known_ordered<kSpace>(warp, key, found.write)) return false;
+    if (!ordered(found.write)) return false;
   }
   for (int i = 0; i < kBlocks; ++i) {
     block[i].reader = step.left;
@@ -63,10 +63,12 @@ template <int kShift>
 constexpr int kRowBlocks = (32 << kShift) >> kBlockShift;
 
 // Lanes in a row.
-template <Space kSpace, int kShift>
-[[gnu::always_inline]] inline bool recall_read(const Warp& warp, Block* block, uint64_t base) {
-  return retake_read<kSpace, kRowBlocks<kShift>>(warp, warp.recall.reads[row_slot<kShift>(base)],
-                                                 warp.key | affine_code(base, kShift), block);
+template <int kShift, class Ordered>
+[[gnu::always_inline]] inline bool recall_read(const Warp& warp, Block* block, uint64_t base,
+                                               Ordered ordered) {
+  const Recall::Reads& steps = warp.recall.reads[row_slot<kShift>(base)];
+  return retake_read<kRowBlocks<kShift>>(warp, steps.last, block, ordered) ||
+         retake_read<kRowBlocks<kShift>>(warp, steps.before, block, ordered);
 }
 
 // The step that a read took on a block, if it holds for all that look like it; else none.
@@ -79,18 +81,17 @@ Recall::Step read_step(const Warp& warp, uint64_t key, const Block& found, const
 }
 
 // The same of writes. All that is found must be ordered before the warp.
-template <Space kSpace, int kShift>
-[[gnu::always_inline]] inline bool recall_write(Warp& warp, Block* block, uint64_t base) {
+template <int kShift, class Ordered>
+[[gnu::always_inline]] inline bool recall_write(Warp& warp, Block* block, uint64_t base,
+                                                Ordered ordered) {
   constexpr int kBlocks = kRowBlocks<kShift>;
   const Recall::Step& row = warp.recall.writes[row_slot<kShift>(base)];
   if (row.count != warp.count) return false;
-  const uint64_t key = warp.key | affine_code(base, kShift);
   for (int i = 0; i < kBlocks; ++i) {
     const Block& found = block[i];
     if (found.detail != 0) return false;
-    if (found.write != kUnwritten && !is_known_ordered<kSpace>(warp, key, found.write))
-      return false;
-    if (!is_known_ordered<kSpace>(warp, key, found.reader)) return false;
+    if (found.write != kUnwritten && !ordered(found.write)) return false;
+    if (!ordered(found.reader)) return false;
   }
   for (int i = 0; i < kBlocks; ++i) block[i] = {row.left, 0, 0, 0};
   return true;
@@ -103,13 +104,14 @@ template <Space kSpace>
   Recall::Step& last = warp.recall.uniform;
   if (last.count != warp.count) return false;
   const CellMask cells = ((1u << (bytes >> kCoarse)) - 1) << (address >> kCoarse & 31);
-  if (block.reader == last.left && (cells & ~block.reader_cells) == 0) return true;
-  if (block.detail != 0 || (block.reader != last.left && block.reader != 0)) return false;
+  const bool reads_here = block.reader == last.left;
+  if (reads_here && (cells & ~block.reader_cells) == 0) return true;
+  if (block.detail != 0 || (!reads_here && block.reader != 0)) return false;
   if (block.write != last.found) {
     if (!is_known_ordered<kSpace>(warp, 0, block.write)) return false;
     last.found = block.write;
   }
-  block.reader = last.left;
+  if (!reads_here) block.reader = last.left;
   block.reader_cells |= cells;
   return true;
 }
@@ -125,8 +127,12 @@ template <bool kWrites, int kShift>
   static_assert(kShift >= kCoarse && kShift <= 4);
   if (base % (1u << kBlockShift) != 0) return false;
   Block* block = warp.recall.shared + (base >> kBlockShift);
-  const bool done = kWrites ? recall_write<Space::kShared, kShift>(warp, block, base)
-                            : recall_read<Space::kShared, kShift>(warp, block, base);
+  const uint64_t key = warp.key | affine_code(base, kShift);
+  const auto ordered = [&](ObjectId id) __attribute__((always_inline)) {
+    return is_known_ordered<Space::kShared>(warp, key, id);
+  };
+  const bool done = kWrites ? recall_write<kShift>(warp, block, base, ordered)
+                            : recall_read<kShift>(warp, block, base, ordered);
   if (done) count_access(warp);
   return done;
 }
@@ -148,8 +154,10 @@ template <int kShift, class Offset>
   uint32_t differs = 0;
   for (int lane = 0; lane < kWarpSize; ++lane) differs |= last.offset[lane] ^ offset(lane);
   Block* block = warp.recall.shared + (low >> kBlockShift);
-  if (differs != 0 ||
-      !retake_read<Space::kShared, kRowBlocks<kShift>>(warp, last.step, last.key, block))
+  const auto ordered = [&](ObjectId id) __attribute__((always_inline)) {
+    return is_known_ordered<Space::kShared>(warp, last.key, id);
+  };
+  if (differs != 0 || !retake_read<kRowBlocks<kShift>>(warp, last.step, block, ordered))
     return false;
   count_access(warp);
   return true;

@@ -114,7 +114,8 @@ void remember(Core& core, Warp& warp, ObjectId id, uint64_t base, const Block& f
   } else {
     const uint64_t key = warp.key | affine_code(base, kShift);
     const Recall::Step step = read_step<kSpace>(warp, key, found, left);
-    if (step.count != 0) warp.recall.reads[row_slot<kShift>(base)] = step;
+    Recall::Reads& steps = warp.recall.reads[row_slot<kShift>(base)];
+    if (step.count != 0) steps = {step, steps.last};
   }
 }
 
@@ -140,8 +141,12 @@ template <Space kSpace, bool kWrites, int kShift>
   Block* block = region_of<kSpace>(core, warp, base).row(base, kBlocks);
   if (block == nullptr) [[unlikely]]
     return outside(base, base + (32u << kShift), op);
-  const bool done = kWrites ? recall_write<kSpace, kShift>(warp, block, base)
-                            : recall_read<kSpace, kShift>(warp, block, base);
+  const uint64_t key = warp.key | affine_code(base, kShift);
+  const auto ordered = [&](ObjectId id) __attribute__((always_inline)) {
+    return is_known_ordered<kSpace>(warp, key, id) || learns_ordered(core.objects, warp, id);
+  };
+  const bool done = kWrites ? recall_write<kShift>(warp, block, base, ordered)
+                            : recall_read<kShift>(warp, block, base, ordered);
   if (!done) whole_slowly<kSpace, kWrites, kShift>(core, warp, op, block, base);
 }
 

@@ -143,7 +143,12 @@ struct Recall {
     uint32_t found_cells = 0;
   };
   static constexpr size_t kRows = 7;  // lane functions of whole rows that begin with a block
-  std::array<Step, kRows> reads;
+  // Two at a time: a warp that fills a tile from each of two matrices finds another past in each.
+  struct Reads {
+    Step last;
+    Step before;
+  };
+  std::array<Reads, kRows> reads;
   std::array<Step, kRows> writes;
   Step uniform;
   // Of lanes that fill a row of 32 << `shift` bytes, which begins with a block.
