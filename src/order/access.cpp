@@ -117,7 +117,8 @@ void Engine::access(Warp& warp, const Access& access) {
   const bool writes = access.kind != Kind::kRead;
   const Deed deed = deed_of(access);
   const EachShape each = each_of(access.at, access.lanes, access.bytes);
-  const Scan found = scan(each);
+  Pattern& pattern = core_->patterns.of(each);
+  const Scan found = pattern.scan();
   const Row& row = found.row;
   Cta* const peer = access.space == Space::kShared ? core_->peer_of(warp, access.cta) : nullptr;
   const bool is_plain = !deed.strong && peer == nullptr;
@@ -140,7 +141,7 @@ void Engine::access(Warp& warp, const Access& access) {
   if (core_->story) core_->story->access(doing, each);
   if (deed.strong) forget_overwritten(*core_, warp, access, each);
   const uint64_t first = each.address[__builtin_ctz(each.lanes)];
-  touch_each(doing, core_->region(warp, access.space, first, peer), each, found, writes);
+  touch_each(doing, core_->region(warp, access.space, first, peer), each, pattern, writes);
   if (deed.strong) synchronise(*core_, warp, access, each);
 }
 
@@ -156,7 +157,7 @@ void Engine::matrix_rows(Warp& warp, OpId op, LaneMask lanes, LaneMask row_lanes
   Doing doing = doing_of(*core_, warp, deed, shape, Space::kShared, row_lanes);
   if (!writes) doing.rows = &each;
   if (core_->story) core_->story->access(doing, each);
-  touch_each(doing, warp.cta->shared, each, scan(each), writes);
+  touch_each(doing, warp.cta->shared, each, core_->patterns.of(each), writes);
 }
 
 }  // namespace lw::order

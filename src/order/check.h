@@ -101,7 +101,7 @@ void write_block(const Doing& doing, Block& block, const Cells& cells);
 void touch_range(const Doing& doing, Region& region, const Range& range, bool writes);
 
 // Lanes that go to addresses of their own, `shape.bytes` each. Changes `doing.injective`.
-void touch_each(Doing& doing, Region& region, const EachShape& shape, const Scan& scan,
+void touch_each(Doing& doing, Region& region, const EachShape& shape, Pattern& pattern,
                 bool writes);
 
 // The ladder's tests on keys.

@@ -7,8 +7,13 @@
 namespace lw::order {
 namespace {
 
-Object describe(const Warp& warp, const Deed& deed, const Shape& shape) {
-  Object object;
+// Filled in where it stays: a copy would wait for each of its fields.
+ObjectId add_object(Objects& objects, const Warp& warp, const Deed& deed, const Shape& shape,
+                    uint64_t key, Component component, uint32_t count) {
+  const ObjectId id = objects.add(key);
+  Object& object = objects[id];
+  object.component = component;
+  object.count = count;
   object.op = deed.op;
   object.cta = object.home = warp.cta->id;
   object.cluster = warp.cta->cluster;
@@ -24,7 +29,7 @@ Object describe(const Warp& warp, const Deed& deed, const Shape& shape) {
   object.element_bytes = deed.element_bytes;
   object.async_proxy = deed.agent == Agent::kBulkLoad || deed.agent == Agent::kBulkStore ||
                        deed.agent == Agent::kTensorShared;
-  return object;
+  return id;
 }
 
 }  // namespace
@@ -35,14 +40,14 @@ Core::Core(Options wanted, const Values* values_of_run)
 }
 
 Region& Core::buffer(uint64_t address) {
-  if (last_buffer < buffers.size() && buffers[last_buffer].holds(address))
-    return buffers[last_buffer];
+  size_t& last = last_buffer[(address >> 24) * 0x9e3779b97f4a7c15u >> 60];
+  if (last < buffers.size() && buffers[last].holds(address)) return buffers[last];
   const auto after =
       std::upper_bound(buffers.begin(), buffers.end(), address,
                        [](uint64_t at, const Region& one) { return at < one.base(); });
   LW_CHECK(after != buffers.begin() && (after - 1)->holds(address), address);
-  last_buffer = static_cast<size_t>(after - 1 - buffers.begin());
-  return buffers[last_buffer];
+  last = static_cast<size_t>(after - 1 - buffers.begin());
+  return buffers[last];
 }
 
 Cta& Core::running(CtaId cta) {
@@ -51,10 +56,7 @@ Cta& Core::running(CtaId cta) {
 }
 
 ObjectId Core::step_object(Warp& warp, const Deed& deed, const Shape& shape) {
-  Object object = describe(warp, deed, shape);
-  object.component = warp.steps();
-  object.count = warp.count;
-  return objects.add(object, warp.key | shape.code);
+  return add_object(objects, warp, deed, shape, warp.key | shape.code, warp.steps(), warp.count);
 }
 
 ObjectId Core::peer_object(Warp& warp, const Deed& deed, const Shape& shape, uint64_t key) {
@@ -64,20 +66,15 @@ ObjectId Core::peer_object(Warp& warp, const Deed& deed, const Shape& shape, uin
   const bool hit = known.owner == owner && known.count == warp.count && known.code == code &&
                    objects.key(known.id).key == key;
   if (hit) return known.id;
-  Object object = describe(warp, deed, shape);
-  object.component = warp.steps();
-  object.count = warp.count;
-  known = {owner, warp.count, code, objects.add(object, key)};
+  known = {owner, warp.count, code,
+           add_object(objects, warp, deed, shape, key, warp.steps(), warp.count)};
   return known.id;
 }
 
 ObjectId Core::async_object(Warp& warp, const Deed& deed, const Shape& shape, Component component,
                             uint32_t count, const Cta* peer) {
-  Object object = describe(warp, deed, shape);
-  object.component = component;
-  object.count = count;
   // Program order says nothing of it: a code that no lanes have.
-  return objects.add(object, async_object_key(warp, peer));
+  return add_object(objects, warp, deed, shape, async_object_key(warp, peer), component, count);
 }
 
 Shape Core::uniform_shape(LaneMask lanes, ShapeKind kind) {

@@ -11,7 +11,7 @@
 
 #include "order/engine.h"
 #include "order/findings.h"
-#include "order/lanes.h"
+#include "order/pattern.h"
 #include "order/publish.h"
 #include "order/raced_values.h"
 #include "order/shadow.h"
@@ -162,7 +162,7 @@ struct Core {
   std::vector<Component> grid_wait_of_cta;  // by id: raised by griddepcontrol.wait; 0: never
   std::map<uint32_t, Region> tensor_cells;  // by SM
   std::vector<Region> buffers;              // ascending
-  size_t last_buffer = 0;
+  std::array<size_t, 16> last_buffer{};     // by the address, in pieces of 16 MiB
   std::unordered_map<uint32_t, Pending> pending;
   // Fences that can release to other CTAs, by CTA and warp (last_block.cpp).
   std::map<std::pair<uint32_t, uint32_t>, std::vector<ControlEvent>> wide_fences;
@@ -170,6 +170,7 @@ struct Core {
   uint32_t next_async = 1;
   std::unique_ptr<StoryLog> story;  // in a run with watches
   size_t collect_at;
+  Patterns patterns;
   std::vector<Touch> writers;  // scratch of blocks.cpp
   std::vector<Touch> readers;
 

@@ -17,8 +17,9 @@ void copy_side(Core& core, Warp& warp, OpId op, Kind kind, Space space, const Ea
   if (each.bytes == 0) return;
   const WarpAsync& async = *warp.async;
   const Deed deed{op, kind, Agent::kCpAsync};
-  const Scan found = scan(each);
-  const Shape shape = core.shape_of(warp, op, each, found.row);
+  const bool writes = kind == Kind::kWrite;
+  Pattern& pattern = core.patterns.of(each);
+  const Shape shape = core.shape_of(warp, op, each, pattern.scan().row);
   const ObjectId id =
       core.async_object(warp, deed, shape, async.copied.component, async.copies.next);
   Doing doing{core, warp};
@@ -30,7 +31,7 @@ void copy_side(Core& core, Warp& warp, OpId op, Kind kind, Space space, const Ea
   doing.serial = ++core.findings.facts().accesses;
   Region& region = core.region(warp, space, each.address[__builtin_ctz(each.lanes)]);
   if (core.story) core.story->access(doing, each);
-  touch_each(doing, region, each, found, kind == Kind::kWrite);
+  touch_each(doing, region, each, pattern, writes);
 }
 
 }  // namespace

@@ -53,12 +53,12 @@ LW_ALWAYS_INLINE Block& block_at(Doing& doing, Region& region, uint64_t base) {
 
 // Lanes of at least a cell.
 template <bool kWrites>
-void touch_wide(Doing& doing, Region& region, const EachShape& shape) {
-  Covers covers;
-  find_covers(shape, covers);
+void touch_wide(Doing& doing, Region& region, Pattern& pattern) {
+  Covers& covers = pattern.covers;
+  if (covers.count == 0) find_covers(pattern.distance, covers);
   for (int i = 0; i < covers.count; ++i) {
     const Cover& cover = covers.cover[static_cast<size_t>(i)];
-    const Cells cells{cover.base, kCoarse, cover.cells};
+    const Cells cells{pattern.start + cover.base, kCoarse, cover.cells};
     touch<kWrites>(doing, block_at(doing, region, cells.base), cells, cover.injective);
   }
 }
@@ -90,23 +90,23 @@ void touch_narrow(Doing& doing, Region& region, const EachShape& shape) {
 }
 
 template <bool kWrites>
-void touch_all(Doing& doing, Region& region, const EachShape& shape) {
+void touch_all(Doing& doing, Region& region, const EachShape& shape, Pattern& pattern) {
   if (shape.bytes < 4) {
     touch_narrow<kWrites>(doing, region, shape);
   } else {
-    touch_wide<kWrites>(doing, region, shape);
+    touch_wide<kWrites>(doing, region, pattern);
   }
 }
 
 }  // namespace
 
-void touch_each(Doing& doing, Region& region, const EachShape& shape, const Scan& scan,
+void touch_each(Doing& doing, Region& region, const EachShape& shape, Pattern& pattern,
                 bool writes) {
-  LW_CHECK(scan.aligned, shape.bytes, shape.lanes);
+  LW_CHECK(pattern.found.aligned, shape.bytes, shape.lanes);
   if (writes) {
-    touch_all<true>(doing, region, shape);
+    touch_all<true>(doing, region, shape, pattern);
   } else {
-    touch_all<false>(doing, region, shape);
+    touch_all<false>(doing, region, shape, pattern);
   }
 }
 

@@ -59,7 +59,6 @@ void Engine::declare_buffer(uint64_t base, uint64_t bytes, bool written) {
       std::lower_bound(buffers.begin(), buffers.end(), base,
                        [](const Region& one, uint64_t want) { return one.base() < want; });
   buffers.insert(at, Region(base, bytes, written ? kInitial : kUnwritten));
-  core_->last_buffer = buffers.size();
 }
 
 void Engine::begin_grid(GridId grid, std::span<const GridId> after, std::span<const GridId> early) {

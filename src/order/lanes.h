@@ -24,6 +24,9 @@ struct Scan {
 
 Scan scan(const EachShape& each);
 
+// Are these the lanes of `pattern`, each `start` further on?
+bool is_displaced(const EachShape& each, const EachShape& pattern, uint64_t start);
+
 // What the lanes touch of one block.
 struct Cover {
   uint64_t base = 0;  // address of the block

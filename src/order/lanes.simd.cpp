@@ -46,6 +46,16 @@ void find_whole_row(const EachShape& each, Scan& scan) {
 
 }  // namespace
 
+bool is_displaced(const EachShape& each, const EachShape& pattern, uint64_t start) {
+  if (each.lanes != pattern.lanes || each.bytes != pattern.bytes) return false;
+  uint64_t wrong = 0;
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    const uint64_t active = 0 - static_cast<uint64_t>(each.lanes >> lane & 1);
+    wrong |= (each.address[lane] ^ (pattern.address[lane] + start)) & active;
+  }
+  return wrong == 0;
+}
+
 Scan scan(const EachShape& each) {
   Scan result;
   uint64_t bits = 0;

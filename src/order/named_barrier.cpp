@@ -62,13 +62,14 @@ void Engine::barrier_arrive(Warp& warp, OpId op, BarrierId id, BarrierKind kind,
   LW_CHECK(id.value < warp.cta->barriers.size(), id.value);
   NamedBarrier& barrier = warp.cta->barriers[id.value];
   if (barrier.component == 0) barrier.component = warp.cta->components++;
-  const ControlEvent event = event_now(warp, op, lanes);
-  check_forced(*core_, warp, barrier, id, event);
+  NamedBarrier::Arrival& arrival = barrier.arrivals.emplace_back();
+  arrival.event = event_now(warp, op, lanes);
+  arrival.waits = kind != BarrierKind::kArrive;
+  check_forced(*core_, warp, barrier, id, arrival.event);
   warp.since_control |= lanes;
   core_->log_sync(warp, SyncStep::Kind::kBarrierArrive, op, lanes, id.value,
                   barrier.generation + 1);
-  barrier.parts.push_back(publish(warp, lanes));
-  barrier.arrivals.push_back({event, kind != BarrierKind::kArrive});
+  publish(warp, lanes, kAllViews, barrier.parts.emplace_back());
 }
 
 void Engine::barrier_complete(CtaId cta, BarrierId id) {

@@ -11,9 +11,11 @@ constexpr size_t kEachSlots = 4096;
 constexpr uint32_t kMostOrders = 1u << 25;  // so many fit a shape's code
 
 size_t slot_of(const EachShape& each) {
-  uint64_t hash = each.lanes * 0x9e3779b97f4a7c15u + each.bytes;
-  for (uint64_t address : each.address) hash = (hash ^ address) * 0x9e3779b97f4a7c15u;
-  return hash >> 52;
+  constexpr uint64_t kOdd = 0x9e3779b97f4a7c15u;
+  // A product for each lane, none waiting for another.
+  uint64_t hash = each.lanes * kOdd + each.bytes;
+  for (uint64_t lane = 0; lane < kWarpSize; ++lane) hash += each.address[lane] * (kOdd + 2 * lane);
+  return (hash ^ hash >> 32) * kOdd >> 52;
 }
 
 }  // namespace
@@ -31,17 +33,17 @@ Objects::Objects() : objects_(kFirstObject), keys_(kFirstObject), each_index_(kE
   keys_[kInitial] = {0, kAllLanes, 0};
 }
 
-ObjectId Objects::add(const Object& object, uint64_t key) {
+ObjectId Objects::add(uint64_t key) {
   ++live_;
   if (free_.empty()) {
-    objects_.push_back(object);
-    keys_.push_back({key, 0, 0});
+    objects_.emplace_back();
+    keys_.emplace_back().key = key;
     return static_cast<ObjectId>(objects_.size() - 1);
   }
   const ObjectId id = free_.back();
   free_.pop_back();
-  objects_[id] = object;
-  keys_[id] = {key, 0, 0};
+  objects_[id] = {};  // by `sweep`, its key is as new
+  keys_[id].key = key;
   return id;
 }
 
@@ -95,14 +97,15 @@ LaneMask Objects::lanes_at(const Object& object, uint64_t address) const {
 
 ObjectId Objects::extend(ObjectId readers, ObjectId reader) {
   if (const ObjectId known = extended(readers, reader); known != 0) return known;
-  Object set;
+  // Of several CTAs: the last one. When its grid is over, all are; `ordered` then stays empty.
+  const uint64_t cta = std::max(keys_[readers].key, keys_[reader].key) >> kKeyCtaShift;
+  const ObjectId id = add(cta << kKeyCtaShift | shape_code(ShapeKind::kSet, 0) |
+                          reader_bits(readers) | reader_bit(reader));
+  Object& set = objects_[id];
   set.shape = ShapeKind::kSet;
   set.base = readers;
   set.lanes = reader;
   set.count = count_readers(readers) + 1;
-  // Of several CTAs: the last one. When its grid is over, all are; `ordered` then stays empty.
-  const uint64_t cta = std::max(keys_[readers].key, keys_[reader].key) >> kKeyCtaShift;
-  const ObjectId id = add(set, cta << kKeyCtaShift | shape_code(ShapeKind::kSet, 0));
   remember_extended(readers, reader, id);
   return id;
 }

@@ -152,7 +152,8 @@ class Objects {
   const Object& operator[](ObjectId id) const { return objects_[id]; }
   Object& operator[](ObjectId id) { return objects_[id]; }
 
-  ObjectId add(const Object& object, uint64_t key);
+  // A new object, for the caller to describe.
+  ObjectId add(uint64_t key);
   // The index of an equal shape that is kept, or of this one, kept from now on.
   uint32_t add_each(const EachShape& each);
   const EachShape& each(uint32_t index) const { return each_[index]; }
@@ -176,6 +177,10 @@ class Objects {
   }
   uint32_t count_readers(ObjectId readers) const {
     return is_set(readers) ? objects_[readers].count : 1;
+  }
+  // False: `reader` is surely none of the readers of this set. Its key has a bit for each of them.
+  bool may_hold(ObjectId set, ObjectId reader) const {
+    return (keys_[set].key & reader_bit(reader)) != 0;
   }
   // A set of `readers` and one more.
   ObjectId extend(ObjectId readers, ObjectId reader);
@@ -207,6 +212,11 @@ class Objects {
     ObjectId reader = 0;
     ObjectId set = 0;
   };
+  static constexpr int kPayloadBits = 29;  // of a shape's code
+  static uint64_t reader_bit(ObjectId reader) { return uint64_t{1} << reader % kPayloadBits; }
+  uint64_t reader_bits(ObjectId readers) const {
+    return is_set(readers) ? keys_[readers].key & ((1u << kPayloadBits) - 1) : reader_bit(readers);
+  }
   static constexpr size_t kExtensions = 1024;
   static size_t extension_slot(ObjectId readers, ObjectId reader) {
     return (readers * 0x9e3779b1u ^ reader * 0x85ebca6bu) >> 22;

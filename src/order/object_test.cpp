@@ -56,12 +56,12 @@ TEST(Objects, LanesOfOneAddressAreAllNamed) {
 
 TEST(Objects, SweepFreesWhatIsNotMarked) {
   Objects objects;
-  const ObjectId a = objects.add({}, 1);
-  const ObjectId b = objects.add({}, 2);
+  const ObjectId a = objects.add(1);
+  const ObjectId b = objects.add(2);
   objects.mark(b);
   objects.sweep();
   EXPECT_EQ(objects.live(), 1u);
-  EXPECT_EQ(objects.add({}, 3), a);
+  EXPECT_EQ(objects.add(3), a);
   EXPECT_EQ(objects.key(b).key, 2u);
 }
 

@@ -194,8 +194,8 @@ void compare_simple_views(Contribution& part) {
 
 }  // namespace
 
-Contribution publish_at(const Standing& warp, LaneMask lanes, uint32_t count, ViewSet views) {
-  Contribution out;
+void publish_at(const Standing& warp, LaneMask lanes, uint32_t count, ViewSet views,
+                Contribution& out) {
   out.steps = warp.steps();
   out.cta = warp.cta->id;
   out.warp = warp.index;
@@ -207,8 +207,7 @@ Contribution publish_at(const Standing& warp, LaneMask lanes, uint32_t count, Vi
     out.own = {out.count, std::max(group->fenced[0], group->met[1].of(0)),
                std::max(group->fenced[1], group->met[2].of(0)), out.count};
     if (!warp.async && views == kAllViews) {
-      compare_simple_views(out);
-      return out;
+      return compare_simple_views(out);
     }
   } else {
     for (const LaneGroup& group : warp.groups) {
@@ -218,11 +217,10 @@ Contribution publish_at(const Standing& warp, LaneMask lanes, uint32_t count, Vi
   }
   if (warp.async) publish_async(*warp.async, out);
   compare_views(out);
-  return out;
 }
 
-Contribution publish(Warp& warp, LaneMask lanes, ViewSet views) {
-  return publish_at(warp, lanes, warp.count++, views);
+void publish(Warp& warp, LaneMask lanes, ViewSet views, Contribution& out) {
+  publish_at(warp, lanes, warp.count++, views, out);
 }
 
 ControlEvent event_now(const Warp& warp, OpId op, LaneMask lanes) {

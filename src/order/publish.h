@@ -44,10 +44,22 @@ struct Contribution {
 // Finds out which views are alike; after the last change to the contribution.
 void compare_views(Contribution& part);
 
-// Takes what `lanes` publish now and begins the warp's next epoch.
-Contribution publish(Warp& warp, LaneMask lanes, ViewSet views = kAllViews);
+// Takes what `lanes` publish now, into a fresh contribution, and begins the warp's next epoch.
+void publish(Warp& warp, LaneMask lanes, ViewSet views, Contribution& out);
+inline Contribution publish(Warp& warp, LaneMask lanes, ViewSet views = kAllViews) {
+  Contribution out;
+  publish(warp, lanes, views, out);
+  return out;
+}
 // What lanes that stand so publish at `count`.
-Contribution publish_at(const Standing& warp, LaneMask lanes, uint32_t count, ViewSet views);
+void publish_at(const Standing& warp, LaneMask lanes, uint32_t count, ViewSet views,
+                Contribution& out);
+inline Contribution publish_at(const Standing& warp, LaneMask lanes, uint32_t count,
+                               ViewSet views) {
+  Contribution out;
+  publish_at(warp, lanes, count, views, out);
+  return out;
+}
 
 // One more thing that everybody learns at a completion: a component has reached `count`.
 struct Reached {

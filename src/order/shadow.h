@@ -192,7 +192,7 @@ class Shadow {
   bool holds(ObjectId entry, ObjectId id) const {
     int left = kLook;
     bool found = entry == id;
-    if (!objects_.is_set(entry)) return found;
+    if (!objects_.is_set(entry) || !objects_.may_hold(entry, id)) return found;
     objects_.each_reader(entry, [&](ObjectId reader) {
       found = reader == id;
       return !found && --left > 0;

@@ -8,7 +8,7 @@ namespace {
 // The ids used here are those of accesses, not of sets.
 Objects plain_objects() {
   Objects objects;
-  while (objects.add({}, 0) < 64) {
+  while (objects.add(0) < 64) {
   }
   return objects;
 }
