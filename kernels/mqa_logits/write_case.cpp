@@ -89,7 +89,7 @@ std::string_view verdict(Drain drain) {
     case Drain::whole:
       return "clean, all schedules";
     case Drain::by_one_lane:
-      return "error in this matching";
+      return "error in all schedules";
     default:
       return "race in all schedules";
   }

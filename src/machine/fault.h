@@ -28,6 +28,7 @@ enum class FaultKind : uint8_t {
   register_misuse,       // E-17
   tensor_memory_misuse,  // E-13
   peer_misuse,           // E-12
+  peer_ended,            // E-12: what is reached for is gone; the schedule has a part in it
   deadlock,              // E-21
   livelock,              // E-22
   never_written,         // E-20: two poisons gave different outputs

@@ -64,7 +64,10 @@ void Machine::step() {
 }
 
 void Machine::turn(Warp& warp, uint32_t quantum) {
+  running_ = &warp;
   last_turn_ = warp.run_turn(quantum, steps_);
+  running_ = nullptr;
+  if (parking_) stay_parked(warp);
   if (last_turn_ != TurnEnd::polled)
     livelock_.progress();
   else if (livelock_.round(*this, warp))
@@ -130,9 +133,37 @@ uint64_t Machine::virtual_time() {
   return clock_;
 }
 
+// What an operation in flight meets is nobody's turn.
+bool Machine::is_to_park(const Fault& fault) const {
+  return options_.park_faults && running_ != nullptr && running_->id == fault.warp &&
+         running_->cta->id == fault.cta && running_->executions.contains(fault.instruction);
+}
+
+// Until the turn is over the handlers see a run that has ended.
+void Machine::park(Fault fault) {
+  parking_ = true;
+  const uint64_t n = running_->executions.at(fault.instruction);
+  result_.parked.push_back({std::move(fault), n, order_ ? order_->facts().accesses : 0});
+}
+
+void Machine::stay_parked(Warp& warp) {
+  parking_ = ended_ = false;
+  last_turn_ = TurnEnd::blocked;
+  LaneMask running = warp.live;
+  for (const Group& group : warp.parked) running &= ~group.lanes;
+  ParkedFault& parked = result_.parked.back();
+  parked.beside = running & ~parked.fault.lanes;
+  Wait wait;
+  wait.kind = Wait::Kind::error;
+  wait.instruction = parked.fault.instruction;
+  warp.active = running;
+  warp.block(warp.program->ops.data(), wait);
+}
+
 void Machine::fail(Fault fault) {
   if (ended_) return;
   ended_ = true;
+  if (is_to_park(fault)) return park(std::move(fault));
   result_.fault = std::move(fault);
 }
 

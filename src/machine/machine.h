@@ -53,6 +53,16 @@ struct Options {
   // Tests of mbarriers that answer false when a lane first asks for a phase, complete or not: what
   // the hardware may always do (rule book 17, D-6b).
   std::vector<base::OpId> doubted_tests;
+  // An error at a watched instruction ends its warp and not the run: RunResult::parked.
+  bool park_faults = false;
+};
+
+// An error that stopped one warp for good (Options::park_faults), all its lanes that ran then.
+struct ParkedFault {
+  Fault fault;
+  uint64_t n = 0;             // which execution of the instruction by that warp
+  uint64_t accesses = 0;      // that the order engine had heard of
+  base::LaneMask beside = 0;  // lanes that stay there too and met none
 };
 
 struct Reach {                // how far a run came
@@ -64,6 +74,7 @@ struct Reach {                // how far a run came
 struct RunResult {
   bool finished = false;       // every launch ran to its end
   std::optional<Fault> fault;  // the error that ended it
+  std::vector<ParkedFault> parked;
   std::optional<NotAnalysed> not_analysed;
   // Instructions whose result is the schedule's doing (rule book 17, D-5 to D-8: clocks, places,
   // tests of mbarriers, strong reads, ...), in the order of their first execution. What comes of
@@ -151,6 +162,9 @@ class Machine {
   bool is_done() const;
   void step();
   void turn(Warp& warp, uint32_t quantum);
+  bool is_to_park(const Fault& fault) const;
+  void park(Fault fault);
+  void stay_parked(Warp& warp);
   void perform(AsyncOperation& operation);
   bool can_go_on() const;
   void check_budget();
@@ -177,6 +191,8 @@ class Machine {
   Policy* policy_ = nullptr;
   RunResult result_;
   bool ended_ = false;
+  Warp* running_ = nullptr;  // whose turn it is
+  bool parking_ = false;     // its turn ends at an error, and not the run
   int ready_ctas_ = 0;
   uint64_t steps_ = 0;
   uint64_t clock_ = 0;

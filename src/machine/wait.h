@@ -20,6 +20,7 @@ struct Wait {
     tensor_columns,   // tcgen05.alloc; phase: columns asked for
     grid_dependency,  // griddepcontrol.wait; object: the grid waited for
     hold,             // a policy's; object: its own number
+    error,            // stays where it met one (Options::park_faults)
   };
   Kind kind = Kind::none;
   uint64_t object = 0;

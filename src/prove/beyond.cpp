@@ -1,6 +1,7 @@
 #include "prove/beyond.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "prove/freedom.h"
 
@@ -13,18 +14,32 @@ using machine::FaultKind;
 using order::Unforced;
 using schedule::Point;
 
-constexpr size_t kMostStops = 64;  // groups of lanes that are kept back at errors
+constexpr int kMostRuns = 64;
+constexpr size_t kMostStops = 4096;  // groups of lanes that are kept back at errors
+constexpr int kMostTurned = 16;      // of them asked whether the other order of two is an error too
 
 bool is_stuck(const Fault& fault) {
   return fault.kind == FaultKind::deadlock || fault.kind == FaultKind::livelock;
 }
 
+uint64_t shared_address(const Fault& fault) {
+  const bool generic = machine::Memory::kind(fault.address) == machine::RegionKind::shared;
+  return generic ? fault.address - machine::Memory::kSharedWindow : fault.address;
+}
+
+// Another CTA had ended before: in another schedule it may not have. Or the object was another
+// CTA's, of which nothing is asked here.
+bool is_of_a_peer(const Fault& fault, const machine::Cta& cta) {
+  if (fault.kind == FaultKind::peer_ended) return true;
+  if (fault.kind != FaultKind::mbarrier_misuse || !fault.has_address) return false;
+  return shared_address(fault) >> program::kRankShift != cta.cluster_rank;
+}
+
 // Shared memory whose mbarrier objects make it an error; nothing: they have no part in it.
 std::optional<order::Range> objects_of(const Fault& fault) {
   if (fault.kind != FaultKind::mbarrier_misuse || !fault.has_address) return std::nullopt;
-  const bool generic = machine::Memory::kind(fault.address) == machine::RegionKind::shared;
-  const uint64_t address = generic ? fault.address - machine::Memory::kSharedWindow : fault.address;
-  return order::Range{address - program::kSharedBase, std::max(fault.size_bytes, 1u)};
+  const uint64_t in_cta = shared_address(fault) & ((uint64_t{1} << program::kRankShift) - 1);
+  return order::Range{in_cta - program::kSharedBase, std::max(fault.size_bytes, 1u)};
 }
 
 // Whether it is there that makes it an error, or what state it is in.
@@ -52,20 +67,19 @@ class Beyond {
 
   FaultDoubt run() {
     RunPlan plan = plan_;
-    while (stops_.size() < kMostStops) {
-      plan.at_end = [this](machine::Machine& machine, order::Engine& engine) {
-        ask(machine, engine);
-      };
+    plan.machine.park_faults = true;
+    plan.at_end = [this](machine::Machine& machine, order::Engine& engine) {
+      ask(machine, engine);
+    };
+    for (int tries = 0; tries < kMostRuns && stops_.size() <= kMostStops; ++tries) {
       const Run run = run_again(inputs_, plan);
       const auto& fault = run.result.fault;
-      if (!fault || is_stuck(*fault)) return judge(run);
-      if (std::ranges::count(plan.watched, fault->instruction) == 0) {
-        plan.watched.push_back(fault->instruction);
+      if (fault && !is_stuck(*fault)) {
+        keep_back(run, *fault, plan);
         continue;
       }
-      stops_.push_back({*fault, executions(run, fault->cta, fault->warp, fault->instruction),
-                        run.facts.accesses});
-      plan.holds.push_back({stops_.back().point(), {}, true});
+      if (run.result.parked.empty()) return judge(run);
+      add(run.result.parked, plan);
     }
     FaultDoubt doubt;
     doubt.not_followed = true;
@@ -79,15 +93,39 @@ class Beyond {
     return at == counts.end() ? 0 : at->second;
   }
 
+  // The run ended at an error, so that the instruction is not watched yet, or what met it was an
+  // operation in flight: then its issuer is kept back.
+  void keep_back(const Run& run, const Fault& fault, RunPlan& plan) {
+    if (std::ranges::count(plan.watched, fault.instruction) == 0)
+      plan.watched.push_back(fault.instruction);
+    else
+      add({fault, executions(run, fault.cta, fault.warp, fault.instruction), run.facts.accesses},
+          plan);
+  }
+  // Once a lane stayed behind that shall not, what comes before the later ones is not known.
+  void add(const std::vector<machine::ParkedFault>& found, RunPlan& plan) {
+    bool exact = true;
+    for (const machine::ParkedFault& parked : found) {
+      exact = exact && parked.beside == 0;
+      const uint64_t at = exact ? parked.accesses : std::numeric_limits<uint64_t>::max();
+      add({parked.fault, parked.n, at}, plan);
+    }
+  }
+  void add(const Stop& stop, RunPlan& plan) {
+    stops_.push_back(stop);
+    plan.holds.push_back({stop.point(), {}, true});
+  }
+
   // While everything stands as the last run ended.
   void ask(machine::Machine& machine, const order::Engine& engine) {
     unsettled_.clear();
-    after_race_ = false;
+    after_race_ = of_a_peer_ = false;
     for (const Stop& stop : stops_) {
       const Fault& fault = stop.fault;
       const machine::Cta* cta = machine.cta(fault.cta);
       if (cta == nullptr) continue;
       const order::Warp& warp = *cta->warps[fault.warp.value].order_warp;
+      of_a_peer_ |= is_of_a_peer(fault, *cta);
       after_race_ |= engine.comes_after_race(warp, fault.lanes);
       std::vector<Unforced> unknown;
       if (fault.barrier)
@@ -106,7 +144,8 @@ class Beyond {
       if (matters) doubt.unforced.push_back(fact);
     }
     for (size_t i = 0; i < unsettled_.size(); ++i) {
-      if (unsettled_[i].size() == 1 && is_wrong_in_either_order(stops_[i], unsettled_[i][0]))
+      if (unsettled_[i].size() == 1 && ++turned_ <= kMostTurned &&
+          is_wrong_in_either_order(stops_[i], unsettled_[i][0]))
         continue;
       doubt.unforced.insert(doubt.unforced.end(), unsettled_[i].begin(), unsettled_[i].end());
     }
@@ -116,7 +155,7 @@ class Beyond {
       break;
     }
     doubt.influences = influences_of(run);
-    doubt.not_followed = run.result.not_analysed || !run.facts.not_modelled.empty();
+    doubt.not_followed = of_a_peer_ || run.result.not_analysed || !run.facts.not_modelled.empty();
     return doubt;
   }
 
@@ -150,6 +189,8 @@ class Beyond {
   std::vector<Stop> stops_;
   std::vector<std::vector<Unforced>> unsettled_;  // of each, as the last run ended
   bool after_race_ = false;
+  bool of_a_peer_ = false;
+  int turned_ = 0;
 };
 
 }  // namespace

@@ -9,6 +9,11 @@
 // schedule, and so the erroneous thread comes to where it stands in every schedule. Others that run
 // into errors are kept back there too.
 //
+// To find them all takes few runs: an error at a watched instruction parks its whole warp and the
+// run goes on (Options::park_faults). That is too much, for lanes beside the erroneous ones may go
+// on, so then the case runs with just those lanes kept back before that instruction, until a run
+// parks nothing. An instruction does nothing for the lanes that it is an error of.
+//
 // Where the state of a barrier makes it an error and not the thread alone, everything done to that
 // barrier must be known to the thread (order/settled.cpp), or it might have found another state.
 

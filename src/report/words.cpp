@@ -156,6 +156,7 @@ std::string_view fault_kind_words(machine::FaultKind kind) {
     case Kind::register_misuse:
       return "wrong use of registers";
     case Kind::peer_misuse:
+    case Kind::peer_ended:
       return "wrong use of another CTA's memory";
     case Kind::deadlock:
       return "nothing can run any more";
@@ -199,6 +200,7 @@ diagnose::RuleId rule_of_kind(machine::FaultKind kind) {
     case Kind::tensor_memory_misuse:
       return RuleId::kE13;
     case Kind::peer_misuse:
+    case Kind::peer_ended:
       return RuleId::kE12;
     case Kind::deadlock:
       return RuleId::kE21;

@@ -27,6 +27,8 @@ std::string describe_wait(const Cta& cta, const Warp& warp, const Group& group) 
                          cta.machine->tensor_memory(cta.sm).free_columns());
     case Wait::Kind::grid_dependency:
       return "the launches before its own";
+    case Wait::Kind::error:
+      return "nothing: it has met an error";
     case Wait::Kind::hold:
       return "being held by the schedule";
     case Wait::Kind::none:
