@@ -49,7 +49,7 @@ size_t shared_bytes(const Kernel& kernel) {
   return kernel.ctas == 1 ? sizeof(Tiles<1>) : sizeof(Tiles<2>);
 }
 
-// The order between the CTAs of a cluster is not modelled yet.
+// The order of the tensor memory of a pair of CTAs is not modelled yet.
 std::string_view verdict(const Kernel& kernel) {
   return kernel.ctas == 1 ? "clean, all schedules" : "not analysed";
 }

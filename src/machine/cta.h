@@ -34,7 +34,7 @@ class Cta {
   std::span<Cta* const> cluster;  // all CTAs of its cluster by rank, itself too
 
   std::vector<Warp> warps;
-  // Byte i is byte kSharedBase + i of the window. Poison at the start.
+  // Poison at the start.
   std::span<std::byte> shared;
   // The live lanes of each warp, in one row: what the named barriers ask for.
   std::vector<base::LaneMask> live_lanes;
@@ -52,9 +52,12 @@ class Cta {
 
   // Makes every group of the CTA runnable that waits for this. Returns whether there were any.
   bool wake(Wait::Kind kind, uint64_t object);
-  // The bytes at a shared::cta address (32 bits, kSharedBase and up), null if outside.
-  std::byte* shared_bytes(uint64_t address, uint64_t size) {
-    uint64_t offset = address - program::kSharedBase;
+  // The `.shared::cluster` address of the first byte: kSharedBase, and the rank above it.
+  uint32_t shared_base() const {
+    return program::kSharedBase + (cluster_rank << program::kRankShift);
+  }
+  // The bytes at an offset in it, null if outside.
+  std::byte* shared_bytes(uint64_t offset, uint64_t size) {
     if (offset >= shared.size() || size > shared.size() - offset) return nullptr;
     return shared.data() + offset;
   }

@@ -23,6 +23,12 @@ uint32_t cta_of_cluster(const LaunchRequest& request, uint32_t number, uint32_t 
   return x + grid.x * (y + grid.y * z);
 }
 
+void tell_cluster(order::Engine& order, std::span<Cta* const> cluster) {
+  std::vector<base::CtaId> ids;
+  for (const Cta* cta : cluster) ids.push_back(cta->id);
+  order.begin_cluster(ids);
+}
+
 }  // namespace
 
 Cta* Machine::cta(base::CtaId id) const {
@@ -81,6 +87,7 @@ bool Machine::start_cluster(Launch& launch) {
     holder.cluster = cluster;
     cta->cluster = holder.cluster;
   }
+  if (order_ && size > 1) tell_cluster(*order_, cluster);
   return true;
 }
 

@@ -10,13 +10,15 @@
 namespace lw::machine {
 namespace {
 
-void fill(std::byte* registers, const program::ConstantSlot& constant) {
-  std::byte* at = registers + constant.slot.offset;
+void fill(const Warp& warp, const program::ConstantSlot& constant) {
+  std::byte* at = warp.registers + constant.slot.offset;
+  uint64_t value = constant.value;
+  if (constant.is_shared_address) value += warp.shared_base - program::kSharedBase;
   if (constant.bytes == 8) {
-    std::fill_n(reinterpret_cast<uint64_t*>(at), base::kWarpSize, constant.value);
+    std::fill_n(reinterpret_cast<uint64_t*>(at), base::kWarpSize, value);
   } else {
     uint32_t count = constant.bytes == 4 ? base::kWarpSize : 1;
-    std::fill_n(reinterpret_cast<uint32_t*>(at), count, static_cast<uint32_t>(constant.value));
+    std::fill_n(reinterpret_cast<uint32_t*>(at), count, static_cast<uint32_t>(value));
   }
 }
 
@@ -59,6 +61,7 @@ void open_warp(CtaHolder& holder, uint32_t index) {
   warp.registers = holder.registers.data() + size_t{index} * program.register_bytes;
   warp.shared = cta.shared.data();
   warp.shared_bytes = static_cast<uint32_t>(cta.shared.size());
+  warp.shared_base = cta.shared_base();
   warp.local_bytes = program.local_bytes;
   warp.local = holder.local.data() + size_t{index} * base::kWarpSize * program.local_bytes;
   warp.live = lanes_of_warp(cta.launch->request.block.count(), index);
@@ -70,7 +73,7 @@ void open_warp(CtaHolder& holder, uint32_t index) {
   std::byte* first = holder.registers.data();
   if (index == 0) {
     std::memset(first, 0, program.register_bytes);
-    for (const program::ConstantSlot& constant : program.constants) fill(first, constant);
+    for (const program::ConstantSlot& constant : program.constants) fill(warp, constant);
   } else {
     std::memcpy(warp.registers, first, program.register_bytes);
   }

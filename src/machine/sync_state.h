@@ -13,7 +13,8 @@ namespace lw::machine {
 struct CtaSyncState {
   std::array<NamedBarrier, kNamedBarrierCount> named_barriers;
   MbarrierTable mbarriers;
-  uint32_t free_registers = 0;  // given up by setmaxnreg.dec, in registers of one thread times 32
+  uint32_t free_registers = 0;   // given up by setmaxnreg.dec, in registers of one thread times 32
+  bool is_told_cluster = false;  // a cluster of itself alone, told to the order engine
   bool uses_tensor_memory = false;  // has allocated
   bool relinquished_tensor_memory = false;
   uint32_t tensor_columns = 0;  // of the last tcgen05.alloc

@@ -30,8 +30,9 @@ std::optional<std::byte> StoreValues::stored(int lane, uint64_t address) const {
 
 std::optional<std::byte> StoreValues::present(uint64_t address) const {
   bool shared = address < Memory::kRegionBytes;
-  const std::byte* at = shared ? warp_->cta->shared_bytes(address + program::kSharedBase, 1)
-                               : warp_->machine->memory().resolve(address, 1);
+  Cta* const owner = owner_ != nullptr ? owner_ : warp_->cta;
+  const std::byte* at =
+      shared ? owner->shared_bytes(address, 1) : warp_->machine->memory().resolve(address, 1);
   return at ? std::optional(*at) : std::nullopt;
 }
 

@@ -13,16 +13,19 @@ namespace lw::machine {
 
 class StoreValues final : public order::Values {
  public:
-  // The access of `op` by the running lanes begins: lane i at `each[i]`, or at `base + i * stride`.
-  void begin(const Op& op, const Warp& warp, const uint64_t* each) {
+  // The access of `op` by the running lanes begins: lane i at `each[i]`, or at `base + i * stride`;
+  // in the shared memory of `owner`, if it is not the warp's own.
+  void begin(const Op& op, const Warp& warp, const uint64_t* each, Cta* owner = nullptr) {
     op_ = &op;
     warp_ = &warp;
     each_ = each;
+    owner_ = owner;
   }
   void begin(const Op& op, const Warp& warp, uint64_t base, uint32_t stride) {
     op_ = &op;
     warp_ = &warp;
     each_ = nullptr;
+    owner_ = nullptr;
     base_ = base;
     stride_ = stride;
   }
@@ -61,6 +64,7 @@ class StoreValues final : public order::Values {
   const Op* op_ = nullptr;
   const Warp* warp_ = nullptr;
   const uint64_t* each_ = nullptr;
+  Cta* owner_ = nullptr;
   uint64_t base_ = 0;
   uint32_t stride_ = 0;
   bool is_ordinary_ = true;

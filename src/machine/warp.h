@@ -63,8 +63,9 @@ class Warp {
   std::byte* registers = nullptr;
   order::Engine* order = nullptr;     // null: run without checks
   order::Warp* order_warp = nullptr;  // its handle there
-  std::byte* shared = nullptr;        // the CTA's shared memory: byte kSharedBase of its window
+  std::byte* shared = nullptr;        // the CTA's shared memory
   uint32_t shared_bytes = 0;
+  uint32_t shared_base = 0;      // the `.shared::cluster` address of its first byte
   uint32_t objects_begin = ~0u;  // live mbarrier objects lie in this part of it
   uint32_t objects_end = 0;
   Memory* memory = nullptr;

@@ -103,9 +103,8 @@ Slot BindContext::source(const ptx::Operand& operand, Type type) {
     case OperandKind::special:
       return special(operand.special(), type);
     case OperandKind::symbol:
-      return constant(
-          static_cast<uint64_t>(variable_address(operand.variable(), operand.value).offset),
-          ptx::bits_of(type) > 32 ? Type::u64 : Type::u32);
+      return constant_address(variable_address(operand.variable(), operand.value),
+                              ptx::bits_of(type) > 32 ? Type::u64 : Type::u32);
     case OperandKind::function:
       return constant(address_of_function(operand.function()), Type::u64);
     case OperandKind::immediate:
@@ -123,6 +122,12 @@ Slot BindContext::result(const ptx::Operand& operand, Type type) {
 Slot BindContext::constant(uint64_t bits, Type type) {
   SlotClass kind = slot_class(type);
   return slots_.constant(kind == SlotClass::word ? bits & 0xffffffffu : bits, kind);
+}
+
+Slot BindContext::constant_address(const Address& address, Type type) {
+  const auto bits = static_cast<uint64_t>(address.offset);
+  if (address.window != ptx::Space::shared) return constant(bits, type);
+  return slots_.shared_address(bits, slot_class(type));
 }
 
 void BindContext::parts(const ptx::Operand& operand, Type type, bool result,
@@ -195,7 +200,7 @@ Address BindContext::address(const ptx::Operand& operand) {
     address.wide = address.constant = true;
     address.offset = operand.value;
   }
-  address.base = constant(static_cast<uint64_t>(address.offset), Type::u64);
+  address.base = constant_address(address, Type::u64);
   return address;
 }
 

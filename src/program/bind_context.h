@@ -51,6 +51,7 @@ class BindContext final : public Decoder {
   Slot register_slot(const ptx::Operand& operand) const;
   Slot negated(Slot predicate);
   Slot special(ptx::SpecialRegister special, ptx::Type type);
+  Slot constant_address(const Address& address, ptx::Type type);
   Address variable_address(ptx::VariableId id, int64_t offset);
   int64_t parameter_offset(ptx::VariableId id) const;
 

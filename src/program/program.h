@@ -17,8 +17,11 @@ namespace lw::program {
 
 inline constexpr uint32_t kMaxOps = 16u << 20;
 
-// Where shared addresses start: the first KiB is reserved by the system on sm_90 and later.
+// Where shared addresses start: the first KiB is reserved by the system on sm_90 and later. In a
+// cluster the rank of the CTA stands above, from this bit on: the address of a variable is one in
+// `.shared::cluster` already [H200].
 inline constexpr uint32_t kSharedBase = 1024;
+inline constexpr int kRankShift = 24;
 
 // One PTX instruction of the run. OpId values are indices into the run's table of these.
 struct Place {
@@ -46,6 +49,7 @@ struct ConstantSlot {
   Slot slot;
   uint8_t bytes = 4;  // 4, 8: lanes; 1: predicate mask of all or no lanes
   uint64_t value = 0;
+  bool is_shared_address = false;  // the rank of the CTA goes on top
 };
 struct SpecialSlot {
   Slot slot;

@@ -40,9 +40,9 @@ Slot SlotMap::grow(SlotClass kind) {
   return slot;
 }
 
-Slot SlotMap::constant(uint64_t bits, SlotClass kind) {
-  auto [found, is_new] = constants_.try_emplace({bits, kind});
-  if (is_new) found->second = grow(kind);
+Slot SlotMap::constant(const Constant& constant) {
+  auto [found, is_new] = constants_.try_emplace(constant);
+  if (is_new) found->second = grow(constant.kind);
   return found->second;
 }
 
@@ -74,7 +74,7 @@ void SlotMap::finish(Program& program) const {
     return kind == SlotClass::predicate ? 1 : kind == SlotClass::word ? 4 : 8;
   };
   for (const auto& [key, slot] : constants_)
-    program.constants.push_back({slot, bytes(key.second), key.first});
+    program.constants.push_back({slot, bytes(key.kind), key.bits, key.is_shared_address});
   for (const auto& [key, slot] : specials_)
     program.specials.push_back({slot, bytes(key.second), key.first});
 }

@@ -15,7 +15,8 @@ class SlotMap {
   SlotMap(const FlatCode& code, SlotAssignment assignment);
 
   Slot of(uint32_t virtual_register) const;
-  Slot constant(uint64_t bits, SlotClass kind);
+  Slot constant(uint64_t bits, SlotClass kind) { return constant({bits, kind, false}); }
+  Slot shared_address(uint64_t address, SlotClass kind) { return constant({address, kind, true}); }
   Slot special(ptx::SpecialRegister special, SlotClass kind);
   Slot temporary(SlotClass kind);  // until the next `end_instruction`
   void end_instruction();
@@ -24,6 +25,13 @@ class SlotMap {
   void finish(Program& program) const;  // sizes, constants, specials
 
  private:
+  struct Constant {
+    uint64_t bits;
+    SlotClass kind;
+    bool is_shared_address;
+    friend auto operator<=>(const Constant&, const Constant&) = default;
+  };
+  Slot constant(const Constant& constant);
   Slot grow(SlotClass kind);
 
   const FlatCode& code_;
@@ -31,7 +39,7 @@ class SlotMap {
   uint32_t words_at_ = 0;
   uint32_t wides_at_ = 0;
   uint32_t end_ = 0;
-  std::map<std::pair<uint64_t, SlotClass>, Slot> constants_;
+  std::map<Constant, Slot> constants_;
   std::map<std::pair<ptx::SpecialRegister, SlotClass>, Slot> specials_;
   std::vector<Slot> temporaries_[3];
   size_t temporaries_used_[3] = {};

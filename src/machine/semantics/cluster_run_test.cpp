@@ -1,4 +1,5 @@
-// Kernels of clusters of two: their barrier, mbarriers and tensor memory of the other CTA.
+// Kernels of clusters of two: their barrier, mbarriers, shared and tensor memory of the other CTA;
+// what a GPU does with clusters is in lanes_agree_test.cpp.
 
 #include <gtest/gtest.h>
 
@@ -121,20 +122,122 @@ OTHER:
   EXPECT_EQ(cluster.fault(), "the CTA of rank 0 has ended");
 }
 
-TEST(Clusters, WhatIsNotModelledSaysSo) {
-  const std::string body = kInit + R"(
+// Both CTAs arrive at the leader's by clearing the bit of the peer, and at that of rank 0.
+TEST(Clusters, TheAddressOfAVariableHasTheRankOfItsCta) {
+  Cluster cluster(R"(
+  @%p1 mbarrier.init.shared::cta.b64 [bar], 4;
+  fence.mbarrier_init.release.cluster;)" +
+                  std::string(kMeet) + R"(
+  mov.u32 %r2, bar;
+  and.b32 %r3, %r2, 0xfeffffff;
+  @%p1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r3];
+  and.b32 %r4, %r2, 0xffffff;
+  @%p1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r4];
+  @!%p2 bra DONE;
+WAIT:
+  mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p4, [bar], 0;
+  @!%p4 bra WAIT;
+DONE:
+  st.global.u32 [%rd1], %r2;)" +
+                  kMeet);
+  ASSERT_TRUE(cluster.test.result().finished) << cluster.test.why();
+  const uint32_t leader = cluster.test.words(0)[0];
+  EXPECT_EQ(leader >> 24, 0u);
+  EXPECT_EQ(cluster.test.words(0)[128], leader | 0x1000000);
+}
+
+TEST(Clusters, OnlyTheClusterWindowReachesAPeer) {
+  const std::string peer = "mov.u32 %r2, a;\nxor.b32 %r2, %r2, 0x1000000;\n";
+  const auto fault = [&](const std::string& access) {
+    return Cluster(kInit + peer + access + kMeet).fault();
+  };
+  EXPECT_NE(fault("ld.shared.u32 %r3, [%r2];").find("outside"), std::string::npos);
+  EXPECT_NE(fault("st.shared::cta.u32 [%r2], 1;").find("outside"), std::string::npos);
+  const std::string object = fault("mbarrier.test_wait.parity.shared::cta.b64 %p4, [%r2], 0;");
+  EXPECT_NE(object.find(", which this does not reach"), std::string::npos);
+  EXPECT_NE(fault("mbarrier.arrive.shared.b64 _, [%r2];").find("does not reach"),
+            std::string::npos);
+  EXPECT_NE(fault("ld.shared::cluster.u32 %r3, [%r2+4096];").find("the other CTA"),
+            std::string::npos);
+  EXPECT_NE(fault("ld.shared::cluster.u32 %r3, [%r2+0x2000000];").find(" in a cluster of 2 CTAs"),
+            std::string::npos);
+  EXPECT_NE(fault("mov.u32 %r4, bar;\nxor.b32 %r4, %r4, 0x1000000;\n"
+                  "st.shared::cluster.u32 [%r4], 1;")
+                .find("a live mbarrier object"),
+            std::string::npos);
+}
+
+TEST(Clusters, MisuseOfAsynchronousStoresAndCopies) {
+  const auto fault = [&](const std::string& body) {
+    return Cluster(kInit + "mov.u32 %r2, a;\nmov.u32 %r3, bar;\nxor.b32 %r4, %r2, 0x1000000;\n" +
+                   "xor.b32 %r5, %r3, 0x1000000;\n" + body + kMeet)
+        .fault();
+  };
+  const std::string st = "@%p1 st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 ";
+  EXPECT_EQ(fault(st + "[%r4], %r1, [%r3];"),
+            "the mbarrier object is in another CTA than the destination");
+  EXPECT_NE(fault(st + "[%r4+2], %r1, [%r5];").find("not a multiple of 4"), std::string::npos);
+  EXPECT_NE(fault(st + "[%r5], %r1, [%r5];").find("touches it"), std::string::npos);
+  const std::string copy =
+      "@%p1 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes ";
+  EXPECT_EQ(fault(copy + "[%r2], [%r2+64], 16, [%r3];"), "the destination is in the CTA itself");
+  EXPECT_NE(fault(copy + "[%r4], [%r4+64], 16, [%r5];").find("does not reach"), std::string::npos);
+}
+
+TEST(Clusters, TheMemoryOfAnEndedCtaIsAnError) {
+  Cluster cluster(kInit + R"(
   mov.u32 %r2, a;
-  mapa.shared::cluster.u32 %r2, %r2, 1;
-  @%p2 st.shared::cluster.u32 [%r2], 1;)" +
-                           kMeet;
-  const Cluster cluster(body);
-  ASSERT_TRUE(cluster.test.result().not_analysed);
-  EXPECT_EQ(cluster.test.result().not_analysed->reason,
-            "an access to the shared memory of another CTA of the cluster");
+  mov.u32 %r3, bar;
+  @!%p2 bra OTHER;
+  mapa.shared::cluster.u32 %r3, %r3, 1;
+  @%p1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r3];
+  exit;
+OTHER:
+  mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p4, [bar], 0;
+  @!%p4 bra OTHER;
+  mapa.shared::cluster.u32 %r2, %r2, 0;
+  ld.shared::cluster.u32 %r2, [%r2];)");
+  EXPECT_EQ(cluster.fault(), "the CTA of rank 0 has ended");
+}
+
+// Of the checked run: the race, the error or what was not analysed, in short.
+std::string checked(const std::string& body) {
   order::Engine engine({});
-  const Cluster checked(kInit, 32, &engine);
-  ASSERT_TRUE(checked.test.result().not_analysed);
-  EXPECT_EQ(checked.test.result().not_analysed->reason, "the order between the CTAs of a cluster");
+  const Cluster cluster(body, 32, &engine);
+  if (cluster.test.result().not_analysed) return cluster.test.result().not_analysed->reason;
+  EXPECT_TRUE(cluster.test.result().finished) << cluster.test.why();
+  const order::Facts facts = engine.finish();
+  std::string text;
+  for (const order::RaceGroup& race : facts.races)
+    text += fmt::format("race {} ", diagnose::rule(race.first.rule).id);
+  for (const order::PlainError& error : facts.errors)
+    text += fmt::format("error {} ", diagnose::rule(error.rule).id);
+  return text;
+}
+
+TEST(Clusters, TheirOrderIsChecked) {
+  const std::string write = R"(
+  mov.u32 %r2, a;
+  xor.b32 %r3, %r2, 0x1000000;
+  mad.lo.u32 %r3, %t, 4, %r3;
+  mad.lo.u32 %r4, %t, 4, %r2;
+  st.shared::cluster.u32 [%r3], %t;)";
+  const std::string read = "\nld.shared.u32 %r5, [%r4];\nst.global.u32 [%rd1], %r5;\n";
+  EXPECT_EQ(checked(kMeet + write + kMeet + read), "");
+  EXPECT_NE(checked(kMeet + write + read + kMeet), "");
+  EXPECT_NE(checked(write + kMeet + read), "");  // the peer may not have started
+  EXPECT_EQ(checked(kMeet + write + R"(
+  barrier.cluster.arrive.relaxed.aligned;
+  barrier.cluster.wait.acquire.aligned;)" +
+                    read)
+                .substr(0, 5),
+            "race ");
+}
+
+TEST(Clusters, WhatIsNotCheckedSaysSo) {
+  EXPECT_EQ(checked("mov.u32 %r2, a;\nst.async.shared::cluster.mbarrier::complete_tx::bytes.b32 "
+                    "[%r2], %r1, [bar];"),
+            "the order of st.async and red.async");
 }
 
 // A pair of 64 rows each: row i of CTA c is 64 c + i in its first k, column j of B is j there.

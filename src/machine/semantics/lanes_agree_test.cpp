@@ -40,6 +40,14 @@ std::map<std::string, Words> read_expected(const std::string& name) {
   return expected;
 }
 
+// CTAs of the one cluster that it requires.
+uint32_t cluster_of(const ptx::Module& module, const std::string& kernel) {
+  for (const ptx::Function& function : module.functions)
+    if (function.name == kernel && !function.required_cluster.empty())
+      return function.required_cluster[0];
+  return 1;
+}
+
 Words run(const ptx::Module& module, const std::string& kernel) {
   Machine machine;
   const ModuleId id = machine.load(module);
@@ -49,6 +57,7 @@ Words run(const ptx::Module& module, const std::string& kernel) {
   request.module = id;
   request.kernel = kernel;
   request.block.x = 32;
+  request.grid.x = request.cluster.x = cluster_of(module, kernel);
   request.parameters.resize(8);
   std::memcpy(request.parameters.data(), &address, 8);
   diagnose::Emitter emitter;

@@ -4,7 +4,6 @@
 
 #include "machine/cta.h"
 #include "machine/memory.h"
-#include "machine/semantics/cluster_site.h"
 
 namespace lw::machine {
 
@@ -25,27 +24,39 @@ uint64_t address_of_lane(const Warp& warp, const AddressOperand& operand, int la
   return static_cast<uint32_t>(warp.lanes<uint32_t>(operand.base)[lane] + displacement);
 }
 
+std::string outside_shared(const Cta& owner, uint64_t in_window) {
+  const uint64_t rank = in_window >> program::kRankShift;
+  if (rank != owner.cluster_rank && rank < owner.cluster.size())
+    return fmt::format("in the CTA of rank {}, which this does not reach", rank);
+  return fmt::format("outside the {} bytes of shared memory of the CTA", owner.shared.size());
+}
+
+uint64_t AddressOperand::in_window(uint64_t address) const {
+  return generic ? address - Memory::kSharedWindow : address;
+}
+
 std::optional<uint32_t> shared_offset(const Op& op, Warp& warp, const AddressOperand& operand,
                                       int lane, uint32_t size, uint32_t alignment) {
+  return shared_offset_in(op, warp, *warp.cta, operand, lane, size, alignment);
+}
+
+std::optional<uint32_t> shared_offset_in(const Op& op, Warp& warp, const Cta& owner,
+                                         const AddressOperand& operand, int lane, uint32_t size,
+                                         uint32_t alignment) {
   const uint64_t address = address_of_lane(warp, operand, lane);
-  const uint64_t in_window = operand.generic ? address - Memory::kSharedWindow : address;
-  const uint64_t offset = in_window - program::kSharedBase;
+  const uint64_t in_window = operand.in_window(address);
+  const uint64_t offset = in_window - owner.shared_base();
   if (in_window % alignment != 0) {
     warp.fail_at(op, FaultKind::misaligned, fmt::format("not a multiple of {}", alignment),
                  1u << lane, address, size);
     return std::nullopt;
   }
-  if (rank_bits(in_window) != 0 && warp.cta->cluster.size() > 1) {
-    warp.not_analysed(op, "an operand in the shared memory of another CTA of the cluster");
-    return std::nullopt;
-  }
-  if (offset >= warp.shared_bytes || size > warp.shared_bytes - offset) {
-    warp.fail_at(
-        op, FaultKind::out_of_bounds,
-        operand.generic && Memory::kind(address) != RegionKind::shared
-            ? "the generic address is not in shared memory"
-            : fmt::format("outside the {} bytes of shared memory of the CTA", warp.shared_bytes),
-        1u << lane, address, size);
+  if (offset >= owner.shared.size() || size > owner.shared.size() - offset) {
+    warp.fail_at(op, FaultKind::out_of_bounds,
+                 operand.generic && Memory::kind(address) != RegionKind::shared
+                     ? "the generic address is not in shared memory"
+                     : outside_shared(owner, in_window),
+                 1u << lane, address, size);
     return std::nullopt;
   }
   return static_cast<uint32_t>(offset);

@@ -1,6 +1,6 @@
-// cp.async.bulk and cp.reduce.async.bulk between global and shared memory, and the prefetch (PTX:
-// Data Movement, cp.async.bulk). Each lane's copy is an operation of its own; nearly always one
-// lane issues it. Copies to the shared memory of another CTA are not modelled.
+// cp.async.bulk and cp.reduce.async.bulk between global and shared memory and to the shared memory
+// of another CTA, and the prefetch (PTX: Data Movement, cp.async.bulk). Each lane's copy is an
+// operation of its own, and each CTA's of a multicast; nearly always one lane issues it.
 
 #include <fmt/format.h>
 
@@ -17,27 +17,40 @@ namespace {
 using ptx::Mod;
 using ptx::Type;
 
-// Op: a size, b mask of CTAs or of bytes; more: the shared address, the global one, the mbarrier's.
+// Op: a size, b mask of CTAs or of bytes; more: the shared address, the global one (of a copy to
+// another CTA: the one there, the one here), the mbarrier's.
 // Bits of `detail`: of the addresses at these shifts. `immediate`: the reduction and its type.
-constexpr uint32_t kSharedAt = 0, kGlobalAt = 2, kSignalAt = 4;
-constexpr int kSharedBits = 0, kGlobalBits = 2, kSignalBits = 4;
+constexpr uint32_t kSharedAt = 0, kOtherAt = 2, kSignalAt = 4;
+constexpr int kSharedBits = 0, kOtherBits = 2, kSignalBits = 4;
 constexpr uint16_t kMulticast = 1 << 6;
 constexpr uint16_t kReduces = 1 << 7;
 constexpr uint16_t kMasked = 1 << 8;
+constexpr uint16_t kCluster = 1 << 9;  // the destination may be another CTA's
 constexpr uint32_t kChunk = 16;
 constexpr uint16_t kAllBytes = 0xffff;
 
+void put(const Op& op, std::span<std::byte> to, std::span<const std::byte> data) {
+  if (!(op.detail & kReduces)) {
+    std::memcpy(to.data(), data.data(), data.size());
+    return;
+  }
+  reduce_elements(to.data(), data.data(), static_cast<uint32_t>(data.size()),
+                  static_cast<ReduceOp>(op.immediate >> 8),
+                  static_cast<ReduceType>(op.immediate & 0xff));
+}
+
 class BulkLoad final : public SignalledLoad {
  public:
-  BulkLoad(const Op& op, Warp& warp, uint32_t signal, uint32_t to, std::span<const std::byte> from)
-      : SignalledLoad(op, warp, signal, static_cast<uint32_t>(from.size())),
+  BulkLoad(const Op& op, Warp& warp, const LoadTarget& target, uint32_t to,
+           std::span<const std::byte> from)
+      : SignalledLoad(op, warp, target, static_cast<uint32_t>(from.size())),
         to_offset_(to),
         from_(from) {}
   void perform_read(Machine&) override { data_.assign(from_.begin(), from_.end()); }
 
  private:
   void write_shared(std::byte* shared) override {
-    std::memcpy(shared + to_offset_, data_.data(), data_.size());
+    put(op_, {shared + to_offset_, data_.size()}, data_);
   }
 
   uint32_t to_offset_;
@@ -56,17 +69,7 @@ class BulkStore final : public GroupedStore {
     data_.assign(warp_.shared + from_, warp_.shared + from_ + to_.size());
   }
   void write_global() override {
-    if (!(op_.detail & kReduces)) return copy();
-    reduce_elements(to_.data(), data_.data(), static_cast<uint32_t>(data_.size()),
-                    static_cast<ReduceOp>(op_.immediate >> 8),
-                    static_cast<ReduceType>(op_.immediate & 0xff));
-  }
-
-  void copy() {
-    if (mask_ == kAllBytes) {
-      std::memcpy(to_.data(), data_.data(), data_.size());
-      return;
-    }
+    if (mask_ == kAllBytes) return put(op_, to_, data_);
     for (size_t i = 0; i < data_.size(); ++i) {
       if ((mask_ >> (i % kChunk) & 1) != 0) to_[i] = data_[i];
     }
@@ -78,46 +81,78 @@ class BulkStore final : public GroupedStore {
   std::vector<std::byte> data_;
 };
 
-// What both directions need of one lane; nothing if a fault has been reported.
-struct Site {
-  uint32_t size = 0;
-  uint32_t offset = 0;  // in shared memory
-  uint64_t address = 0;
-  std::byte* data = nullptr;
+std::optional<uint32_t> size_of(const Op& op, Warp& warp, int lane) {
+  const uint32_t size = warp.lanes<uint32_t>(op.a)[lane];
+  if (size % kChunk == 0) return size;
+  warp.fail(op, FaultKind::bulk_misuse,
+            fmt::format("the size of {} bytes is not a multiple of 16", size), 1u << lane);
+  return std::nullopt;
+}
+
+// The destination of a load, the source of a store; and the other end.
+AddressOperand shared_operand(const Op& op, const Warp& warp) {
+  return attached_address(op, warp, kSharedAt, kSharedBits);
+}
+AddressOperand other_operand(const Op& op, const Warp& warp) {
+  return attached_address(op, warp, kOtherAt, kOtherBits);
+}
+
+LoadOperands load_operands(const Op& op, const Warp& warp) {
+  return {.to = shared_operand(op, warp),
+          .signal = attached_address(op, warp, kSignalAt, kSignalBits),
+          .in_cluster = (op.detail & kCluster) != 0,
+          .multicast = (op.detail & kMulticast) != 0,
+          .ranks = op.b};
+}
+
+// What is copied, and how the order engine is told of it.
+struct Source {
+  std::span<const std::byte> bytes;
+  order::AsyncAccess access;
 };
 
-std::optional<Site> site_of(const Op& op, Warp& warp, int lane) {
-  Site site;
-  site.size = warp.lanes<uint32_t>(op.a)[lane];
-  if (site.size % kChunk != 0) {
-    warp.fail(op, FaultKind::bulk_misuse,
-              fmt::format("the size of {} bytes is not a multiple of 16", site.size), 1u << lane);
-    return std::nullopt;
+void load_from(const Op& op, Warp& warp, int lane, const Source& source) {
+  const LoadOperands operands = load_operands(op, warp);
+  const auto size = static_cast<uint32_t>(source.bytes.size());
+  const auto place = load_place(op, warp, lane, operands, size, kChunk);
+  if (!place) return;
+  const order::Range to{place->offset, size};
+  LoadAccess access{source.access, {&to, 1}};
+  if (op.detail & kReduces) {
+    access.kind = order::Kind::kAtomic;
+    access.element_bytes = reduce_element_bytes(static_cast<ReduceType>(op.immediate & 0xff));
   }
-  const AddressOperand shared = attached_address(op, warp, kSharedAt, kSharedBits);
-  const auto offset = shared_offset(op, warp, shared, lane, site.size, kChunk);
-  if (!offset || !is_free_of_objects(op, warp, *offset, site.size, lane)) return std::nullopt;
-  site.offset = *offset;
-  site.address = address_of_lane(warp, attached_address(op, warp, kGlobalAt, kGlobalBits), lane);
-  site.data = global_bytes(op, warp, site.address, site.size, lane);
-  return site.data == nullptr ? std::nullopt : std::optional(site);
+  for (const LoadTarget& target : load_targets(op, warp, lane, operands, *place->cta)) {
+    if (!is_free_of_objects(op, warp, *target.to, place->offset, size, lane)) return;
+    start_load(op, warp, lane, target, access,
+               std::make_unique<BulkLoad>(op, warp, target, place->offset, source.bytes));
+  }
 }
 
 void load_lane(const Op& op, Warp& warp, int lane) {
-  uint32_t ranks = 0;
-  if ((op.detail & kMulticast) && !find_ranks(op, warp, op.b, lane, ranks)) return;
-  if (ranks != 0) return warp.not_analysed(op, "a bulk multicast to other CTAs of the cluster");
-  const auto site = site_of(op, warp, lane);
-  if (!site) return;
-  MbarrierEntry* signal =
-      object_at(op, warp, attached_address(op, warp, kSignalAt, kSignalBits), lane);
-  if (signal == nullptr) return;
-  const order::Range from{site->address, site->size}, to{site->offset, site->size};
-  const order::AsyncAccess accesses[] = {global_access(order::Kind::kRead, {&from, 1}, kChunk),
-                                         shared_access(*warp.cta, order::Kind::kWrite, {&to, 1})};
-  start_load(op, warp, lane, *signal, accesses,
-             std::make_unique<BulkLoad>(op, warp, signal->offset, site->offset,
-                                        std::span<const std::byte>(site->data, site->size)));
+  const auto size = size_of(op, warp, lane);
+  if (!size) return;
+  const uint64_t address = address_of_lane(warp, other_operand(op, warp), lane);
+  const std::byte* data = global_bytes(op, warp, address, *size, lane);
+  if (data == nullptr) return;
+  const order::Range from{address, *size};
+  load_from(op, warp, lane, {{data, *size}, global_access(order::Kind::kRead, {&from, 1}, kChunk)});
+}
+
+void load_from_shared_lane(const Op& op, Warp& warp, int lane) {
+  const auto size = size_of(op, warp, lane);
+  if (!size) return;
+  const AddressOperand source = other_operand(op, warp);
+  const auto offset = shared_offset(op, warp, source, lane, *size, kChunk);
+  if (!offset || !is_free_of_objects(op, warp, *warp.cta, *offset, *size, lane)) return;
+  const uint64_t to = address_of_lane(warp, shared_operand(op, warp), lane);
+  if (rank_of(to) == warp.cta->cluster_rank)
+    return warp.fail(op, FaultKind::bulk_misuse, "the destination is in the CTA itself",
+                     1u << lane);
+  const order::Range from{*offset, *size};
+  load_from(
+      op, warp, lane,
+      {{warp.shared + *offset, *size}, shared_access(*warp.cta, order::Kind::kRead, {&from, 1})});
 }
 
 // The bytes from `base` on that the mask lets through, in stretches.
@@ -134,21 +169,25 @@ std::vector<order::Range> stretches(uint64_t base, uint32_t size, uint16_t mask)
 }
 
 void store_lane(const Op& op, Warp& warp, int lane) {
-  const auto site = site_of(op, warp, lane);
-  if (!site) return;
+  const auto size = size_of(op, warp, lane);
+  if (!size) return;
+  const auto offset = shared_offset(op, warp, shared_operand(op, warp), lane, *size, kChunk);
+  if (!offset || !is_free_of_objects(op, warp, *warp.cta, *offset, *size, lane)) return;
+  const uint64_t address = address_of_lane(warp, other_operand(op, warp), lane);
+  std::byte* const data = global_bytes(op, warp, address, *size, lane);
+  if (data == nullptr) return;
   const uint16_t mask =
       op.detail & kMasked ? static_cast<uint16_t>(warp.lanes<uint32_t>(op.b)[lane]) : kAllBytes;
   const bool reduces = op.detail & kReduces;
   const uint32_t element =
       reduces ? reduce_element_bytes(static_cast<ReduceType>(op.immediate & 0xff)) : kChunk;
-  const auto from = stretches(site->offset, site->size, mask);
-  const auto to = stretches(site->address, site->size, mask);
+  const auto from = stretches(*offset, *size, mask);
+  const auto to = stretches(address, *size, mask);
   const order::AsyncAccess accesses[] = {
       shared_access(*warp.cta, order::Kind::kRead, from),
       global_access(reduces ? order::Kind::kAtomic : order::Kind::kWrite, to, element)};
-  start_store(
-      op, warp, lane, accesses,
-      std::make_unique<BulkStore>(op, warp, site->offset, std::span(site->data, site->size), mask));
+  start_store(op, warp, lane, accesses,
+              std::make_unique<BulkStore>(op, warp, *offset, std::span(data, *size), mask));
 }
 
 template <void (*one)(const Op&, Warp&, int)>
@@ -160,39 +199,14 @@ void run_lanes(const Op& op, Warp& warp) {
 
 void run_nothing(const Op&, Warp&) {}
 
-std::optional<ReduceType> type_of(Type type) {
-  switch (type) {
-    case Type::b32:
-    case Type::u32:
-      return ReduceType::u32;
-    case Type::s32:
-      return ReduceType::s32;
-    case Type::b64:
-    case Type::u64:
-      return ReduceType::u64;
-    case Type::s64:
-      return ReduceType::s64;
-    case Type::f16:
-      return ReduceType::f16;
-    case Type::bf16:
-      return ReduceType::bf16;
-    case Type::f32:
-      return ReduceType::f32;
-    case Type::f64:
-      return ReduceType::f64;
-    default:
-      return std::nullopt;
-  }
-}
-
-// `shared`, `global`: which operands are the addresses there.
-Op& bind(Decoder& decoder, program::Handlers handlers, size_t shared, size_t global) {
+// `shared`, `other`: which operands are the addresses there.
+Op& bind(Decoder& decoder, program::Handlers handlers, size_t shared, size_t other) {
   const AddressOperand in_shared = address_operand(decoder, decoder.operand(shared));
-  const AddressOperand in_global = address_operand(decoder, decoder.operand(global));
+  const AddressOperand at_other = address_operand(decoder, decoder.operand(other));
   Slot slots[] = {
-      in_shared.base, in_shared.displacement, in_global.base, in_global.displacement, {}, {}};
+      in_shared.base, in_shared.displacement, at_other.base, at_other.displacement, {}, {}};
   uint16_t bits = static_cast<uint16_t>(address_bits(in_shared) << kSharedBits |
-                                        (in_global.wide ? kWide : 0) << kGlobalBits);
+                                        (at_other.wide ? kWide : 0) << kOtherBits);
   if (decoder.operands().size() > 3 && decoder.operand(3).kind == ptx::OperandKind::address) {
     const AddressOperand signal = address_operand(decoder, decoder.operand(3));
     slots[kSignalAt] = signal.base;
@@ -206,6 +220,17 @@ Op& bind(Decoder& decoder, program::Handlers handlers, size_t shared, size_t glo
   return op;
 }
 
+void bind_reduction(Decoder& decoder, program::Handlers handlers, size_t shared, size_t other,
+                    uint16_t bits) {
+  const auto reduce = reduce_op_of(decoder);
+  const auto type = reduce_type(decoder.type());
+  if (!reduce || !type || !reduces(*reduce, *type))
+    return decoder.not_modelled("a reduction that its type does not have");
+  Op& op = bind(decoder, handlers, shared, other);
+  op.detail |= kReduces | bits;
+  op.immediate = static_cast<uint64_t>(*reduce) << 8 | static_cast<uint64_t>(*type);
+}
+
 }  // namespace
 
 void bind_cp_async_bulk_g2s(Decoder& decoder) {
@@ -215,6 +240,11 @@ void bind_cp_async_bulk_g2s(Decoder& decoder) {
   Op& op = bind(decoder, plain_handlers<run_lanes<load_lane>>, 0, 1);
   op.b = mask;
   if (multicast) op.detail |= kMulticast;
+  if (decoder.has(Mod::shared_cluster)) op.detail |= kCluster;
+}
+
+void bind_cp_async_bulk_s2s(Decoder& decoder) {
+  bind(decoder, plain_handlers<run_lanes<load_from_shared_lane>>, 0, 1).detail |= kCluster;
 }
 
 void bind_cp_async_bulk_s2g(Decoder& decoder) {
@@ -226,14 +256,12 @@ void bind_cp_async_bulk_s2g(Decoder& decoder) {
   if (masked) op.detail |= kMasked;
 }
 
+void bind_cp_reduce_async_bulk_s2s(Decoder& decoder) {
+  bind_reduction(decoder, plain_handlers<run_lanes<load_from_shared_lane>>, 0, 1, kCluster);
+}
+
 void bind_cp_reduce_async_bulk_s2g(Decoder& decoder) {
-  const auto reduce = reduce_op_of(decoder);
-  const auto type = type_of(decoder.type());
-  if (!reduce || !type || !reduces(*reduce, *type))
-    return decoder.not_modelled("a reduction that its type does not have");
-  Op& op = bind(decoder, plain_handlers<run_lanes<store_lane>>, 1, 0);
-  op.detail |= kReduces;
-  op.immediate = static_cast<uint64_t>(*reduce) << 8 | static_cast<uint64_t>(*type);
+  bind_reduction(decoder, plain_handlers<run_lanes<store_lane>>, 1, 0, 0);
 }
 
 void bind_cp_async_bulk_prefetch(Decoder& decoder) { decoder.emit(plain_handlers<run_nothing>); }

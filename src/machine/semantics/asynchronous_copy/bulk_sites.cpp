@@ -17,10 +17,11 @@ AddressOperand attached_address(const Op& op, const Warp& warp, uint32_t first_s
           (op.detail >> shift & kGeneric) != 0};
 }
 
-bool is_free_of_objects(const Op& op, Warp& warp, uint32_t offset, uint32_t bytes, int lane) {
-  const auto* object = warp.cta->sync.mbarriers.overlapping(offset, bytes);
+bool is_free_of_objects(const Op& op, Warp& warp, const Cta& owner, uint32_t offset, uint32_t bytes,
+                        int lane) {
+  const auto* object = owner.sync.mbarriers.overlapping(offset, bytes);
   if (object != nullptr)
-    report(op, warp, *object, 1u << lane, "a bulk copy touches it", diagnose::RuleId::kE3);
+    report(op, warp, owner, *object, 1u << lane, "a bulk copy touches it", diagnose::RuleId::kE3);
   return object == nullptr;
 }
 
@@ -39,10 +40,10 @@ std::byte* global_bytes(const Op& op, Warp& warp, uint64_t address, uint64_t byt
 }
 
 void SignalledLoad::perform_write(Machine& machine) {
-  Cta* const cta = machine.cta(signal_in);
-  Cta* const target = machine.cta(to);
+  Cta* const cta = machine.cta(signal_in_);
+  Cta* const target = machine.cta(to_);
   if (cta == nullptr || target == nullptr)
-    return warp_.fail(op_, FaultKind::peer_misuse,
+    return warp_.fail(op_, FaultKind::peer_ended,
                       "a CTA that the copy writes to or signals has ended before it is done",
                       lanes);
   write_shared(target->shared.data());
@@ -63,15 +64,17 @@ void GroupedStore::perform_write(Machine&) {
   bulk_copies_done(warp_, this, CopyPart::writes);
 }
 
-void start_load(const Op& op, Warp& warp, int lane, MbarrierEntry& signal,
-                std::span<const order::AsyncAccess> accesses,
-                std::unique_ptr<SignalledLoad> operation) {
+void start_load(const Op& op, Warp& warp, int lane, const LoadTarget& target,
+                const LoadAccess& access, std::unique_ptr<SignalledLoad> operation) {
   const Telling telling(op, warp);
+  order::AsyncAccess accesses[] = {access.from,
+                                   shared_access(*target.to, access.kind, access.ranges)};
+  accesses[1].element_bytes = static_cast<uint8_t>(access.element_bytes);
   if (warp.order)
     operation->order_id =
         warp.order->bulk_load(*warp.order_warp, op.instruction, LaneId(static_cast<uint8_t>(lane)),
-                              place_of(*warp.cta, signal), accesses);
-  ++signal.signals_pending;
+                              place_of(*target.signal.cta, *target.signal.entry), accesses);
+  ++target.signal.entry->signals_pending;
   warp.machine->start(std::move(operation), warp, op).lanes = 1u << lane;
 }
 
@@ -116,14 +119,69 @@ std::optional<ReduceOp> reduce_op_of(const program::Decoder& decoder) {
   return std::nullopt;
 }
 
-bool find_ranks(const Op& op, Warp& warp, Slot mask, int lane, uint32_t& ranks) {
-  ranks = warp.lanes<uint32_t>(mask)[lane] & 0xffff;
-  if (ranks == 0) {
-    warp.fail(op, FaultKind::bulk_misuse, "the mask of destination CTAs is empty", 1u << lane);
-    return false;
+std::optional<ReduceType> reduce_type(ptx::Type type) {
+  switch (type) {
+    case ptx::Type::b32:
+    case ptx::Type::u32:
+      return ReduceType::u32;
+    case ptx::Type::s32:
+      return ReduceType::s32;
+    case ptx::Type::b64:
+    case ptx::Type::u64:
+      return ReduceType::u64;
+    case ptx::Type::s64:
+      return ReduceType::s64;
+    case ptx::Type::f16:
+      return ReduceType::f16;
+    case ptx::Type::bf16:
+      return ReduceType::bf16;
+    case ptx::Type::f32:
+      return ReduceType::f32;
+    case ptx::Type::f64:
+      return ReduceType::f64;
+    default:
+      return std::nullopt;
   }
-  if (ranks == 1u << warp.cta->cluster_rank) ranks = 0;
-  return true;
+}
+
+std::optional<ClusterPlace> load_place(const Op& op, Warp& warp, int lane,
+                                       const LoadOperands& operands, uint32_t size,
+                                       uint32_t alignment) {
+  if (operands.in_cluster) return place_in_cluster(op, warp, operands.to, lane, size, alignment);
+  const auto offset = shared_offset(op, warp, operands.to, lane, size, alignment);
+  return offset ? std::optional(ClusterPlace{warp.cta, *offset}) : std::nullopt;
+}
+
+namespace {
+
+// Each CTA of the mask, and the object there at the place of the one that is named.
+std::vector<LoadTarget> multicast_targets(const Op& op, Warp& warp, int lane, Slot mask,
+                                          uint32_t offset) {
+  const uint32_t ranks = warp.lanes<uint32_t>(mask)[lane] & 0xffff;
+  if (ranks == 0)
+    warp.fail(op, FaultKind::bulk_misuse, "the mask of destination CTAs is empty", 1u << lane);
+  std::vector<LoadTarget> targets;
+  for_each_rank(op, warp, ranks, offset, lane, [&](const ClusterObject& object) {
+    targets.push_back({object.cta, object});
+  });
+  if (warp.machine->has_ended()) targets.clear();
+  return targets;
+}
+
+}  // namespace
+
+std::vector<LoadTarget> load_targets(const Op& op, Warp& warp, int lane,
+                                     const LoadOperands& operands, Cta& to) {
+  const ClusterObject signal =
+      operands.in_cluster ? object_in_cluster(op, warp, operands.signal, lane)
+                          : ClusterObject{warp.cta, object_at(op, warp, operands.signal, lane)};
+  if (!signal) return {};
+  if (operands.multicast)
+    return multicast_targets(op, warp, lane, operands.ranks, signal.entry->offset);
+  if (signal.cta == &to || operands.signals_pair) return {{&to, signal}};
+  warp.fail(op, FaultKind::bulk_misuse,
+            "the mbarrier object is in another CTA than the destination", 1u << lane);
+  return {};
 }
 
 }  // namespace lw::machine

@@ -9,6 +9,7 @@
 #include "machine/bulk_reduce.h"
 #include "machine/cta.h"
 #include "machine/machine.h"
+#include "machine/semantics/cluster_site.h"
 #include "machine/semantics/parallel_synchronization/mbarrier_site.h"
 #include "machine/semantics/shared_place.h"
 #include "order/event.h"
@@ -20,27 +21,32 @@ inline constexpr uint32_t kSlotsOfAddress = 2;
 AddressOperand attached_address(const Op& op, const Warp& warp, uint32_t first_slot, int shift);
 
 // Checks that no live mbarrier object is under the bytes (E-3).
-bool is_free_of_objects(const Op& op, Warp& warp, uint32_t offset, uint32_t bytes, int lane);
+bool is_free_of_objects(const Op& op, Warp& warp, const Cta& owner, uint32_t offset, uint32_t bytes,
+                        int lane);
 
 // The bytes at a global address, aligned to 16; null if the fault has been reported.
 std::byte* global_bytes(const Op& op, Warp& warp, uint64_t address, uint64_t bytes, int lane);
+
+// A CTA that bytes go to, and the object that they are counted at.
+struct LoadTarget {
+  Cta* to = nullptr;
+  ClusterObject signal;
+};
 
 // A copy into shared memory that completes by bytes on an mbarrier. What is copied is the
 // subclass's: it reads into what it keeps, then writes it.
 class SignalledLoad : public AsyncOperation {
  public:
-  SignalledLoad(const Op& op, Warp& warp, uint32_t signal_offset, uint32_t bytes)
-      : to(warp.cta->id),
-        signal_in(warp.cta->id),
-        op_(op),
+  SignalledLoad(const Op& op, Warp& warp, const LoadTarget& target, uint32_t bytes)
+      : op_(op),
         warp_(warp),
-        signal_offset_(signal_offset),
+        to_(target.to->id),
+        signal_in_(target.signal.cta->id),
+        signal_offset_(target.signal.entry->offset),
         bytes_(bytes) {}
   void perform_write(Machine& machine) final;
 
   base::AsyncId order_id;  // the order engine's
-  // Where the bytes go, and whose object is signalled; the issuer's own at first.
-  base::CtaId to, signal_in;
 
  protected:
   virtual void write_shared(std::byte* shared) = 0;
@@ -49,6 +55,7 @@ class SignalledLoad : public AsyncOperation {
   Warp& warp_;
 
  private:
+  base::CtaId to_, signal_in_;
   uint32_t signal_offset_;
   uint32_t bytes_;
 };
@@ -68,9 +75,15 @@ class GroupedStore : public AsyncOperation {
   Warp& warp_;
 };
 
-void start_load(const Op& op, Warp& warp, int lane, MbarrierEntry& signal,
-                std::span<const order::AsyncAccess> accesses,
-                std::unique_ptr<SignalledLoad> operation);
+// `from`: what is read; `ranges`: what is written in the target's shared memory, how.
+struct LoadAccess {
+  order::AsyncAccess from;
+  std::span<const order::Range> ranges;
+  order::Kind kind = order::Kind::kWrite;
+  uint32_t element_bytes = 4;
+};
+void start_load(const Op& op, Warp& warp, int lane, const LoadTarget& target,
+                const LoadAccess& access, std::unique_ptr<SignalledLoad> operation);
 void start_store(const Op& op, Warp& warp, int lane, std::span<const order::AsyncAccess> accesses,
                  std::unique_ptr<GroupedStore> operation);
 
@@ -81,8 +94,23 @@ order::AsyncAccess global_access(order::Kind kind, std::span<const order::Range>
 
 // The operation that a reduction's opcode names.
 std::optional<ReduceOp> reduce_op_of(const program::Decoder& decoder);
+// What it means by an element type.
+std::optional<ReduceType> reduce_type(ptx::Type type);
 
-// The ranks of a multicast; 0: the CTA itself alone. False if the copy shall not go on.
-bool find_ranks(const Op& op, Warp& warp, Slot mask, int lane, uint32_t& ranks);
+// How the operands of a load name its targets.
+struct LoadOperands {
+  AddressOperand to, signal;
+  bool in_cluster = false;  // `.shared::cluster`: they may be another CTA's
+  bool multicast = false;
+  Slot ranks{};               // of a multicast
+  bool signals_pair = false;  // the object may be in another CTA than the bytes (cta_group::2)
+};
+// Where `size` bytes go; nothing if the fault has been reported.
+std::optional<ClusterPlace> load_place(const Op& op, Warp& warp, int lane,
+                                       const LoadOperands& operands, uint32_t size,
+                                       uint32_t alignment);
+// The targets of a load to this place; none if the fault has been reported.
+std::vector<LoadTarget> load_targets(const Op& op, Warp& warp, int lane,
+                                     const LoadOperands& operands, Cta& to);
 
 }  // namespace lw::machine

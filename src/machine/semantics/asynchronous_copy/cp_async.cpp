@@ -84,7 +84,7 @@ bool prepare(const Op& op, Warp& warp, int lane, Copies& copies) {
   if (!offset) return false;
   const LaneMask only = 1u << lane;
   if (const auto* object = warp.cta->sync.mbarriers.overlapping(*offset, size)) {
-    report(op, warp, *object, only, "a copy writes over it", diagnose::RuleId::kE3);
+    report(op, warp, *warp.cta, *object, only, "a copy writes over it", diagnose::RuleId::kE3);
     return false;
   }
   copies.to[lane] = *offset;
@@ -189,7 +189,7 @@ void start_arrival(const Op& op, Warp& warp, MbarrierEntry& entry, LaneMask lane
   for_each_lane(op.detail & kNoIncrement ? 0 : lanes, [&](int lane) {
     const MbarrierFault fault = entry.object.add_pending();
     if (fault != MbarrierFault::none)
-      report(op, warp, entry, 1u << lane, mbarrier_fault_text(fault));
+      report(op, warp, *warp.cta, entry, 1u << lane, mbarrier_fault_text(fault));
   });
   if (warp.machine->has_ended()) return;
   ++entry.signals_pending;

@@ -9,13 +9,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "machine/dispatch.h"
 #include "machine/each_lane.h"
 #include "machine/semantics/asynchronous_copy/bulk_sites.h"
 #include "machine/semantics/bind.h"
-#include "machine/semantics/cluster_site.h"
 #include "machine/tensor_copy.h"
 
 namespace lw::machine {
@@ -32,14 +32,17 @@ constexpr int kSharedBits = 0, kMapBits = 2, kSignalBits = 4;
 constexpr uint16_t kMulticast = 1 << 6;
 constexpr uint16_t kPair = 1 << 7;
 constexpr int kDimensionsShift = 8;
+constexpr uint32_t kDimensions = 7;
+constexpr uint16_t kCluster = 1 << 11;  // the destination may be another CTA's
 constexpr uint32_t kBoxAlignment = 128;
 constexpr uint32_t kElement = 16;
 
-uint32_t dimensions_of(const Op& op) { return op.detail >> kDimensionsShift; }
+uint32_t dimensions_of(const Op& op) { return op.detail >> kDimensionsShift & kDimensions; }
 
 // One tile: its map, its rows and where their bytes inside the tensor are in our memory.
 struct Tile {
   TensorMap map;
+  Cta* box_in = nullptr;
   uint32_t box_offset = 0;
   std::vector<TileRow> rows;
   std::vector<std::byte*> data;
@@ -49,8 +52,8 @@ struct Tile {
 
 class TileLoad final : public SignalledLoad {
  public:
-  TileLoad(const Op& op, Warp& warp, uint32_t signal, Tile tile)
-      : SignalledLoad(op, warp, signal, tile.map.box_bytes()), tile_(std::move(tile)) {}
+  TileLoad(const Op& op, Warp& warp, const LoadTarget& target, Tile tile)
+      : SignalledLoad(op, warp, target, tile.map.box_bytes()), tile_(std::move(tile)) {}
 
   void perform_read(Machine&) override {
     for (size_t index = 0; index < tile_.rows.size(); ++index)
@@ -172,19 +175,32 @@ bool find_rows(const Op& op, Warp& warp, int lane, Tile& tile) {
   return true;
 }
 
+LoadOperands load_operands(const Op& op, const Warp& warp) {
+  return {.to = attached_address(op, warp, kSharedAt, kSharedBits),
+          .signal = attached_address(op, warp, kSignalAt, kSignalBits),
+          .in_cluster = (op.detail & kCluster) != 0,
+          .multicast = (op.detail & kMulticast) != 0,
+          .ranks = op.a,
+          .signals_pair = (op.detail & kPair) != 0};
+}
+
 bool find_box(const Op& op, Warp& warp, int lane, Tile& tile) {
-  const AddressOperand shared = attached_address(op, warp, kSharedAt, kSharedBits);
   const uint32_t span = row_pitch_bytes(tile.map) * box_rows(tile.map);
-  const auto offset = shared_offset(op, warp, shared, lane, span, kBoxAlignment);
-  if (!offset) return false;
-  tile.box_offset = *offset;
+  const auto place = load_place(op, warp, lane, load_operands(op, warp), span, kBoxAlignment);
+  if (!place) return false;
+  tile.box_in = place->cta;
+  tile.box_offset = place->offset;
   std::vector<SharedPiece> pieces;
-  box_pieces(tile.map, *offset, pieces);
-  for (const SharedPiece& piece : pieces) {
-    if (!is_free_of_objects(op, warp, piece.address, piece.bytes, lane)) return false;
-    add_range(tile.shared, piece.address, piece.bytes);
-  }
+  box_pieces(tile.map, place->offset, pieces);
+  for (const SharedPiece& piece : pieces) add_range(tile.shared, piece.address, piece.bytes);
   return true;
+}
+
+bool is_box_free(const Op& op, Warp& warp, const Cta& owner, int lane, const Tile& tile) {
+  return std::ranges::all_of(tile.shared, [&](const order::Range& range) {
+    return is_free_of_objects(op, warp, owner, static_cast<uint32_t>(range.base),
+                              static_cast<uint32_t>(range.bytes), lane);
+  });
 }
 
 std::optional<Tile> tile_of(const Op& op, Warp& warp, int lane, TileDirection direction) {
@@ -208,48 +224,21 @@ std::optional<Tile> tile_of(const Op& op, Warp& warp, int lane, TileDirection di
   return tile;
 }
 
-// A copy that no order engine hears of.
-void start_crossing(const Op& op, Warp& warp, int lane, Cta& to, const ClusterObject& signal,
-                    const Tile& tile) {
-  auto load = std::make_unique<TileLoad>(op, warp, signal.entry->offset, tile);
-  load->to = to.id;
-  load->signal_in = signal.cta->id;
-  ++signal.entry->signals_pending;
-  warp.machine->start(std::move(load), warp, op).lanes = 1u << lane;
-}
-
-void load_to_several(const Op& op, Warp& warp, int lane, uint32_t ranks, uint32_t signal,
-                     const Tile& tile) {
-  for_each_rank(op, warp, ranks, signal, lane, [&](const ClusterObject& object) {
-    start_crossing(op, warp, lane, *object.cta, object, tile);
-  });
-}
-
 void load_lane(const Op& op, Warp& warp, int lane) {
-  uint32_t ranks = 0;
-  if ((op.detail & kMulticast) && !find_ranks(op, warp, op.a, lane, ranks)) return;
   std::optional<Tile> tile = tile_of(op, warp, lane, TileDirection::load);
   if (!tile) return;
-  const AddressOperand at = attached_address(op, warp, kSignalAt, kSignalBits);
-  if ((op.detail & kPair) || ranks != 0) {
-    if (!may_cross(op, warp)) return;
-    const ClusterObject object = object_in_cluster(op, warp, at, lane);
-    if (!object) return;
-    if (ranks != 0) return load_to_several(op, warp, lane, ranks, object.entry->offset, *tile);
-    return start_crossing(op, warp, lane, *warp.cta, object, *tile);
+  const order::AsyncAccess from = global_access(order::Kind::kRead, tile->global, kElement);
+  const LoadOperands operands = load_operands(op, warp);
+  for (const LoadTarget& target : load_targets(op, warp, lane, operands, *tile->box_in)) {
+    if (!is_box_free(op, warp, *target.to, lane, *tile)) return;
+    start_load(op, warp, lane, target, {from, tile->shared},
+               std::make_unique<TileLoad>(op, warp, target, *tile));
   }
-  MbarrierEntry* signal = object_at(op, warp, at, lane);
-  if (signal == nullptr) return;
-  const order::AsyncAccess accesses[] = {
-      global_access(order::Kind::kRead, tile->global, kElement),
-      shared_access(*warp.cta, order::Kind::kWrite, tile->shared)};
-  start_load(op, warp, lane, *signal, accesses,
-             std::make_unique<TileLoad>(op, warp, signal->offset, *tile));
 }
 
 void store_lane(const Op& op, Warp& warp, int lane) {
   std::optional<Tile> tile = tile_of(op, warp, lane, TileDirection::store);
-  if (!tile) return;
+  if (!tile || !is_box_free(op, warp, *warp.cta, lane, *tile)) return;
   const bool reduces_there = op.immediate != 0;
   const auto type = reduce_type_of(tile->map.type);
   if (reduces_there && (!type || !reduces(static_cast<ReduceOp>(op.immediate - 1), *type)))
@@ -325,6 +314,7 @@ void bind_cp_async_bulk_tensor_g2s(Decoder& decoder) {
   Op& op = bind(decoder, plain_handlers<run_lanes<load_lane>>, 0, 1);
   op.a = mask;
   if (multicast) op.detail |= kMulticast;
+  if (decoder.has(Mod::shared_cluster)) op.detail |= kCluster;
   if (decoder.has(Mod::cta_group_2)) op.detail |= kPair;
 }
 

@@ -51,7 +51,8 @@ class Resolver {
         shape_(shape),
         kind_(kind),
         result_live_(result_live),
-        bytes_(bytes) {}
+        bytes_(bytes),
+        owner_(warp.cta) {}
 
   bool run() {
     read_addresses(op_, warp_, shape_.wide_address, lanes_);
@@ -66,8 +67,9 @@ class Resolver {
  private:
   bool resolve() {
     if (!check_alignment(op_, warp_, lanes_, shape_.bytes())) return false;
-    if (shape_.space != AccessSpace::generic) return resolve(shape_.space, warp_.active, 0);
-    return resolve_generic();
+    if (shape_.space == AccessSpace::generic) return resolve_generic();
+    if (shape_.space == AccessSpace::shared_cluster) return resolve_cluster(warp_.active, 0);
+    return resolve(shape_.space, warp_.active, 0);
   }
 
   // Lanes may point into different windows.
@@ -84,7 +86,7 @@ class Resolver {
       case RegionKind::global:
         return resolve(AccessSpace::global, lanes, 0);
       case RegionKind::shared:
-        return resolve(AccessSpace::shared, lanes, Memory::kSharedWindow);
+        return resolve_cluster(lanes, Memory::kSharedWindow);
       case RegionKind::local:
         return resolve(AccessSpace::local, lanes, Memory::kLocalWindow);
       case RegionKind::constant:
@@ -97,19 +99,35 @@ class Resolver {
     return false;
   }
 
+  // Lanes may point into the memory of different CTAs.
+  bool resolve_cluster(LaneMask lanes, uint64_t window) {
+    bool ok = true;
+    auto rank = [&](int lane) { return rank_of(lanes_.address[lane] - window); };
+    for_each_value(lanes, rank, [&](uint64_t owner, LaneMask there) {
+      ok = ok && find_owner(owner, there) && resolve(AccessSpace::shared, there, window);
+    });
+    owner_ = warp_.cta;
+    return ok;
+  }
+  bool find_owner(uint64_t rank, LaneMask lanes) {
+    owner_ = warp_.cta;
+    if (rank == owner_->cluster_rank || owner_->cluster.size() == 1) return true;
+    owner_ = cta_of_rank(op_, warp_, rank, lanes);
+    return owner_ != nullptr;
+  }
+
   bool resolve(AccessSpace space, LaneMask lanes, uint64_t window) {
     LaneMask bad = 0;
     LaneMask on_object = 0;
+    const uint64_t base = window + (space == AccessSpace::shared ? owner_->shared_base() : 0);
     for_each_lane(lanes, [&](int lane) {
-      uint64_t address = lanes_.address[lane] - window;
-      bytes_.at[lane] = find(space, address, lane);
-      lanes_.place[lane] = space == AccessSpace::shared ? address - program::kSharedBase : address;
+      lanes_.place[lane] = lanes_.address[lane] - base;
+      bytes_.at[lane] = find(space, lanes_.place[lane], lane);
       if (bytes_.at[lane] == nullptr)
         bad |= 1u << lane;
       else if (space == AccessSpace::shared && is_on_object(lanes_.place[lane]))
         on_object |= 1u << lane;
     });
-    if (bad != 0 && space == AccessSpace::shared && is_in_peer(bad, window)) return false;
     if (bad != 0) return outside(bad, name(space));
     if (on_object != 0) return touches_object(on_object);
     if (kind_ != order::Kind::kRead &&
@@ -119,38 +137,32 @@ class Resolver {
     return true;
   }
 
-  // Shared memory of another CTA: then that has been said.
-  bool is_in_peer(LaneMask lanes, uint64_t window) {
-    const uint64_t address = lanes_.address[std::countr_zero(lanes)] - window;
-    if (warp_.cta->cluster.size() == 1 || rank_bits(address) == 0) return false;
-    warp_.not_analysed(op_, "an access to the shared memory of another CTA of the cluster");
-    return true;
-  }
-
-  std::byte* find(AccessSpace space, uint64_t address, int lane) {
+  std::byte* find(AccessSpace space, uint64_t place, int lane) {
     uint64_t size = shape_.bytes();
     switch (space) {
       case AccessSpace::global:
-        return warp_.machine->memory().resolve(address, size);
+        return warp_.machine->memory().resolve(place, size);
       case AccessSpace::shared:
-        return warp_.cta->shared_bytes(address, size);
+        return owner_->shared_bytes(place, size);
       case AccessSpace::local:
-        return inside({warp_.local + size_t(lane) * warp_.local_bytes, warp_.local_bytes}, address);
+        return inside({warp_.local + size_t(lane) * warp_.local_bytes, warp_.local_bytes}, place);
       case AccessSpace::constant:
-        return inside(warp_.machine->constants(), address);
+        return inside(warp_.machine->constants(), place);
       case AccessSpace::param:
-        return inside(warp_.cta->launch->request.parameters, address);
+        return inside(warp_.cta->launch->request.parameters, place);
       case AccessSpace::generic:
+      case AccessSpace::shared_cluster:
         break;
     }
     return nullptr;
   }
-  std::byte* inside(std::span<std::byte> window, uint64_t address) const {
-    if (address >= window.size() || shape_.bytes() > window.size() - address) return nullptr;
-    return window.data() + address;
+  std::byte* inside(std::span<std::byte> window, uint64_t place) const {
+    if (place >= window.size() || shape_.bytes() > window.size() - place) return nullptr;
+    return window.data() + place;
   }
 
-  static std::string_view name(AccessSpace space) {
+  std::string_view name(AccessSpace space) const {
+    if (owner_ != warp_.cta) return "the shared memory of the other CTA";
     constexpr std::string_view kNames[] = {"",
                                            "any buffer of global memory",
                                            "the CTA's shared memory",
@@ -168,7 +180,7 @@ class Resolver {
   }
   // No ordinary access may touch a live mbarrier object (rule MB-33).
   bool is_on_object(uint64_t offset) const {
-    return warp_.cta->sync.mbarriers.overlapping(static_cast<uint32_t>(offset), shape_.bytes()) !=
+    return owner_->sync.mbarriers.overlapping(static_cast<uint32_t>(offset), shape_.bytes()) !=
            nullptr;
   }
   bool touches_object(LaneMask lanes) {
@@ -197,10 +209,11 @@ class Resolver {
     access.result_live = result_live_;
     access.poll = shape_.poll;
     access.at = order::Addresses::each64(lanes_.place.data());
+    if (owner_ != warp_.cta) access.cta = owner_->id;
     if (!is_ordinary_)
       warp_.machine->values().begin(op_, warp_);
     else if (kind_ == order::Kind::kWrite)
-      warp_.machine->values().begin(op_, warp_, lanes_.place.data());
+      warp_.machine->values().begin(op_, warp_, lanes_.place.data(), owner_);
     warp_.order->access(*warp_.order_warp, access);
     warp_.machine->values().end();
   }
@@ -213,6 +226,7 @@ class Resolver {
   bool is_ordinary_ = true;
   LaneBytes& bytes_;
   Lanes lanes_;
+  Cta* owner_;  // of the shared memory that is looked at
 };
 
 // The element at `from`, extended to 64 bits.

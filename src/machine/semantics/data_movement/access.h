@@ -15,7 +15,16 @@
 
 namespace lw::machine {
 
-enum class AccessSpace : uint8_t { generic, global, shared, local, constant, param };
+// shared_cluster: of any CTA of the cluster.
+enum class AccessSpace : uint8_t {
+  generic,
+  global,
+  shared,
+  local,
+  constant,
+  param,
+  shared_cluster
+};
 
 struct AccessShape {
   AccessSpace space = AccessSpace::generic;

@@ -1,6 +1,5 @@
-// mapa and getctarank (PTX: Data Movement). An address in a CTA's own shared memory names the same
-// bytes in `.shared::cta` and `.shared::cluster` (rule K-10), so mapping to the own rank changes
-// nothing; addresses of other CTAs are cluster_site.h's.
+// mapa and getctarank (PTX: Data Movement): the rank in an address of the shared window
+// (cluster_site.h).
 
 #include <fmt/format.h>
 
@@ -8,29 +7,40 @@
 #include "machine/dispatch.h"
 #include "machine/each_lane.h"
 #include "machine/machine.h"
+#include "machine/memory.h"
 #include "machine/semantics/bind.h"
 #include "machine/semantics/cluster_site.h"
 
 namespace lw::machine {
 namespace {
 
+// Generic addresses have 64 bits.
+template <class Number>
+constexpr uint64_t kWindow = sizeof(Number) > sizeof(uint32_t) ? Memory::kSharedWindow : 0;
+
+// Whether a lane's address is in the shared window; if not, the fault has been reported.
+template <class Number>
+bool is_shared(const Op& op, Warp& warp, int lane) {
+  const uint64_t address = warp.lanes<Number>(op.a)[lane];
+  if (kWindow<Number> == 0 || Memory::kind(address) == RegionKind::shared) return true;
+  warp.fail_at(op, FaultKind::out_of_bounds, "the generic address is not in shared memory",
+               1u << lane, address, 1);
+  return false;
+}
+
 // Op: d result, a address, b rank.
 template <class Number>
 void run_mapa(const Op& op, Warp& warp) {
   for_each_lane(warp.active, [&](int lane) {
-    if (warp.machine->has_ended()) return;
+    if (warp.machine->has_ended() || !is_shared<Number>(op, warp, lane)) return;
     const uint32_t rank = warp.lanes<uint32_t>(op.b)[lane];
     const size_t size = warp.cta->cluster.size();
     if (rank >= size)
       return warp.fail(op, FaultKind::peer_misuse,
                        fmt::format("rank {} in a cluster of {} CTAs", rank, size), 1u << lane);
-    Number address = warp.lanes<Number>(op.a)[lane];
-    if (rank != warp.cta->cluster_rank) {
-      if (sizeof(Number) > sizeof(uint32_t) || rank_bits(address) != 0)
-        return warp.not_analysed(op, "the shared memory of another CTA of the cluster");
-      address = address_in_cta(static_cast<uint32_t>(address), rank);
-    }
-    warp.lanes<Number>(op.d)[lane] = address;
+    const uint64_t address = warp.lanes<Number>(op.a)[lane] - kWindow<Number>;
+    warp.lanes<Number>(op.d)[lane] =
+        static_cast<Number>(kWindow<Number> + address_of_rank(address, rank));
   });
 }
 
@@ -38,11 +48,9 @@ void run_mapa(const Op& op, Warp& warp) {
 template <class Number>
 void run_rank(const Op& op, Warp& warp) {
   for_each_lane(warp.active, [&](int lane) {
-    const uint64_t address = warp.lanes<Number>(op.a)[lane];
-    // Generic addresses of other CTAs are not made.
-    const uint64_t rank = address >> 32 == 0 ? rank_bits(address) : 0;
-    warp.lanes<uint32_t>(op.d)[lane] =
-        rank == 0 ? warp.cta->cluster_rank : static_cast<uint32_t>(rank - 1);
+    if (warp.machine->has_ended() || !is_shared<Number>(op, warp, lane)) return;
+    const uint64_t address = warp.lanes<Number>(op.a)[lane] - kWindow<Number>;
+    warp.lanes<uint32_t>(op.d)[lane] = static_cast<uint32_t>(rank_of(address));
   });
 }
 

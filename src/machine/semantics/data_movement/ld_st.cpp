@@ -29,8 +29,8 @@ AccessSpace access_space(const Decoder& decoder, const Address& address) {
   if (decoder.has(Mod::param) || decoder.has(Mod::param_entry) || decoder.has(Mod::param_func))
     return !address.constant && decoder.in_function() ? AccessSpace::local : AccessSpace::param;
   if (decoder.has(Mod::global)) return AccessSpace::global;
-  if (decoder.has(Mod::shared) || decoder.has(Mod::shared_cta) || decoder.has(Mod::shared_cluster))
-    return AccessSpace::shared;
+  if (decoder.has(Mod::shared) || decoder.has(Mod::shared_cta)) return AccessSpace::shared;
+  if (decoder.has(Mod::shared_cluster)) return AccessSpace::shared_cluster;
   if (decoder.has(Mod::local)) return AccessSpace::local;
   if (decoder.has(Mod::_const)) return AccessSpace::constant;
   return AccessSpace::generic;

@@ -41,7 +41,7 @@ LW_ALWAYS_INLINE Pattern pattern_of(const Address* a, LaneMask active) {
 template <Window window>
 LW_ALWAYS_INLINE std::byte* resolve(Warp& warp, uint64_t address, uint64_t bytes) {
   if constexpr (window == Window::global) return warp.memory->peek(address, bytes);
-  uint64_t offset = address - program::kSharedBase;
+  uint64_t offset = address - warp.shared_base;
   if (offset >= warp.shared_bytes || bytes > warp.shared_bytes - offset) return nullptr;
   if (offset < warp.objects_end && offset + bytes > warp.objects_begin) return nullptr;
   return warp.shared + offset;
@@ -115,7 +115,8 @@ LW_ALWAYS_INLINE Outcome load_contiguous(const Op* op, std::byte* registers, War
   constexpr uint32_t kBytes = sizeof(T) * elements;
   Row row = find_row<window, kBytes, mode>(op, registers, warp);
   if (row.bytes == nullptr) return Outcome::scattered;
-  const uint64_t base = place_of<window>(row.address) - static_cast<uint64_t>(row.first) * kBytes;
+  const uint64_t base =
+      place_of<window>(warp, row.address) - static_cast<uint64_t>(row.first) * kBytes;
   if (!tell_row<true, window, kBytes, check>(op, warp, base)) return Outcome::untold;
   if constexpr (mode == Mode::full) {
     unpack_row<T, elements>(reinterpret_cast<const T*>(row.bytes), slots, registers);
@@ -140,7 +141,7 @@ LW_ALWAYS_INLINE Outcome load_uniform(const Op* op, std::byte* registers, Warp& 
   if (address % kBytes != 0) return Outcome::scattered;
   const std::byte* bytes = resolve<window>(warp, address, kBytes);
   if (bytes == nullptr) return Outcome::scattered;
-  if (!tell_uniform<window, kBytes, check>(op, warp, place_of<window>(address)))
+  if (!tell_uniform<window, kBytes, check>(op, warp, place_of<window>(warp, address)))
     return Outcome::untold;
   const T* from = reinterpret_cast<const T*>(bytes);
   for (int e = 0; e < elements; ++e) {
@@ -172,7 +173,8 @@ LW_ALWAYS_INLINE Outcome store_contiguous(const Op* op, std::byte* registers, Wa
   constexpr uint32_t kBytes = sizeof(T) * elements;
   Row row = find_row<window, kBytes, mode>(op, registers, warp);
   if (row.bytes == nullptr) return Outcome::scattered;
-  const uint64_t base = place_of<window>(row.address) - static_cast<uint64_t>(row.first) * kBytes;
+  const uint64_t base =
+      place_of<window>(warp, row.address) - static_cast<uint64_t>(row.first) * kBytes;
   if (!tell_row<false, window, kBytes, check>(op, warp, base)) return Outcome::untold;
   T* to = reinterpret_cast<T*>(row.bytes) - row.first * elements;
   if constexpr (mode == Mode::full) {
@@ -338,7 +340,7 @@ Handlers of_window(const AccessShape& shape) {
   if (!plain) return {};
   if (shape.space == AccessSpace::global && shape.wide_address)
     return of_elements<is_load, Window::global>(shape);
-  if (shape.space != AccessSpace::shared) return {};
+  if (shape.space != AccessSpace::shared && shape.space != AccessSpace::shared_cluster) return {};
   return shape.wide_address ? of_elements<is_load, Window::shared_wide>(shape)
                             : of_elements<is_load, Window::shared>(shape);
 }

@@ -5,6 +5,7 @@
 // on a device.
 
 #include "arith/integer.h"
+#include "machine/cta.h"
 #include "machine/dispatch.h"
 #include "machine/each_lane.h"
 #include "machine/memory.h"
@@ -109,11 +110,15 @@ bool is_narrow(Decoder& decoder) {
   return true;
 }
 
+constexpr uint16_t kOwnShared = 1 << 8;  // of the CTA itself alone [H200]
+
 void run_is_space(const Op& op, Warp& warp) {
   LaneMask result = 0;
   for_each_lane(warp.active, [&](int lane) {
-    RegionKind kind = Memory::kind(warp.lanes<uint64_t>(op.a)[lane]);
-    if (static_cast<uint16_t>(kind) == op.detail) result |= 1u << lane;
+    const uint64_t address = warp.lanes<uint64_t>(op.a)[lane];
+    if (static_cast<uint16_t>(Memory::kind(address)) != (op.detail & 0xff)) return;
+    const uint64_t rank = (address - Memory::kSharedWindow) >> program::kRankShift;
+    if (!(op.detail & kOwnShared) || rank == warp.cta->cluster_rank) result |= 1u << lane;
   });
   warp.set_predicate(op.d, warp.active, result);
 }
@@ -211,6 +216,7 @@ void bind_isspacep(Decoder& decoder) {
                     : decoder.has(Mod::param) || decoder.has(Mod::param_entry) ? RegionKind::param
                                                                                : RegionKind::shared;
   op.detail = static_cast<uint16_t>(kind);
+  if (kind == RegionKind::shared && !decoder.has(Mod::shared_cluster)) op.detail |= kOwnShared;
 }
 
 void bind_prmt(Decoder& decoder) { emit_4(decoder, permute_handlers(decoder)); }

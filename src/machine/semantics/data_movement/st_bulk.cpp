@@ -57,7 +57,7 @@ void fill_lane(const Op& op, Warp& warp, int lane) {
   const AddressOperand place{op.a, op.b, (op.detail & kWide) != 0, (op.detail & kGeneric) != 0};
   const auto bytes = static_cast<uint32_t>(size);
   const auto offset = shared_offset(op, warp, place, lane, bytes, kUnit);
-  if (!offset || !is_free_of_objects(op, warp, *offset, bytes, lane)) return;
+  if (!offset || !is_free_of_objects(op, warp, *warp.cta, *offset, bytes, lane)) return;
   tell(op, warp, lane, *offset, bytes);
   std::memset(warp.shared + *offset, 0, bytes);
 }

@@ -23,8 +23,8 @@ LW_ALWAYS_INLINE bool is_whole(const Warp& warp) { return warp.active == base::k
 
 // The address as the order engine counts it.
 template <Window window>
-LW_ALWAYS_INLINE uint64_t place_of(uint64_t address) {
-  return window == Window::global ? address : address - program::kSharedBase;
+LW_ALWAYS_INLINE uint64_t place_of(const Warp& warp, uint64_t address) {
+  return window == Window::global ? address : address - warp.shared_base;
 }
 template <Window window>
 constexpr order::Space kSpace =
@@ -66,7 +66,7 @@ template <bool is_load, Window window, class Address>
 [[gnu::noinline]] void tell_scattered(const Op& op, Warp& warp, const Address* at, uint32_t bytes,
                                       uint32_t element_bytes) {
   alignas(64) uint64_t places[kLanes];
-  for (int lane = 0; lane < kLanes; ++lane) places[lane] = place_of<window>(at[lane]);
+  for (int lane = 0; lane < kLanes; ++lane) places[lane] = place_of<window>(warp, at[lane]);
   order::Access access;
   access.op = op.instruction;
   access.lanes = warp.active;
@@ -86,7 +86,7 @@ LW_ALWAYS_INLINE bool recalls_permuted(Warp& warp, const Address* at, Address lo
   if constexpr (is_load && window != Window::global && bytes >= 4) {
     if (!is_whole(warp) || high - low != (kLanes - 1) * bytes) return false;
     return order::recall_shared_permuted<std::countr_zero(bytes)>(
-        *warp.order_warp, place_of<window>(low),
+        *warp.order_warp, place_of<window>(warp, low),
         [&](int lane) LW_LAMBDA_INLINE { return static_cast<uint32_t>(at[lane] - low); });
   }
   return false;

@@ -44,7 +44,7 @@ std::byte* bytes_at(const Warp& warp, int lane, uint64_t address, uint64_t size)
     case RegionKind::global:
       return warp.machine->memory().resolve(address, size);
     case RegionKind::shared:
-      return warp.cta->shared_bytes(address - Memory::kSharedWindow, size);
+      return warp.cta->shared_bytes(address - Memory::kSharedWindow - warp.shared_base, size);
     case RegionKind::local:
       return inside(local_of(warp, lane), address - Memory::kLocalWindow, size);
     case RegionKind::constant:

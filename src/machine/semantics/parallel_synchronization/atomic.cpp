@@ -9,11 +9,13 @@
 // that `locate` finds the bytes; at `more` the slots of the results (atom), then of the operands,
 // then, for cas, of the new values.
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
 #include "arith/float64.h"
 #include "machine/bulk_reduce.h"
+#include "machine/cta.h"
 #include "machine/dispatch.h"
 #include "machine/each_lane.h"
 #include "machine/semantics/bind.h"
@@ -102,8 +104,12 @@ class OperandSlots {
   uint32_t step_;
 };
 
+// Of whichever CTA of the cluster: sums there are as in the CTA's own [H200].
 bool is_in_shared(const Warp& warp, const std::byte* at) {
-  return at >= warp.shared && at < warp.shared + warp.shared_bytes;
+  return std::ranges::any_of(warp.cta->cluster, [&](const Cta* cta) {
+    return cta != nullptr && at >= cta->shared.data() &&
+           at < cta->shared.data() + cta->shared.size();
+  });
 }
 
 // `returns`: the old value goes to the results. `operands`: one, or two for cas.

@@ -3,7 +3,9 @@
 // nothing to do here but to tell the order engine.
 //
 // Two proxies that we do not tell apart need no event: aliases of one place in virtual memory do
-// not exist here. The fences of the tensormap proxy and the one-directional ones are not modelled.
+// not exist here. The fences of the tensormap proxy do their work, which is none; the order engine
+// does not know that proxy, so with one listening they are `not analysed`. The one-directional ones
+// are not modelled.
 
 #include "machine/dispatch.h"
 #include "machine/semantics/bind.h"
@@ -33,6 +35,10 @@ void run_proxy_fence(const Op& op, Warp& warp) {
 
 void run_mbarrier_init_fence(const Op&, Warp& warp) {
   if (warp.order) warp.order->fence_mbarrier_init(*warp.order_warp, warp.active);
+}
+
+void run_tensormap_fence(const Op& op, Warp& warp) {
+  if (warp.order) warp.not_analysed(op, "the order of the tensormap proxy");
 }
 
 void run_nothing(const Op&, Warp&) {}
@@ -72,6 +78,12 @@ void bind_fence_mbarrier_init(Decoder& decoder) {
   decoder.emit(plain_handlers<run_mbarrier_init_fence>);
 }
 void bind_fence_proxy(Decoder& decoder) { bind_proxy(decoder); }
+void bind_fence_proxy_tensormap_release(Decoder& decoder) {
+  decoder.emit(plain_handlers<run_tensormap_fence>);
+}
+void bind_fence_proxy_tensormap_acquire(Decoder& decoder) {
+  decoder.emit(plain_handlers<run_tensormap_fence>);
+}
 void bind_membar_proxy(Decoder& decoder) { bind_proxy(decoder); }
 void bind_fence_proxy_async_space(Decoder& decoder) {
   bind_async(decoder, decoder.has(Mod::global) ? FenceSpaces::kGlobal : FenceSpaces::kShared);

@@ -25,6 +25,7 @@ constexpr uint16_t kDrop = 4;
 constexpr uint16_t kNoComplete = 8;
 constexpr uint16_t kExpect = 16;   // `c` is bytes, the count is 1
 constexpr uint16_t kCounted = 32;  // `c` is the count
+constexpr uint16_t kCluster = 64;  // the object may be another CTA's
 
 AddressOperand operand_of(const Op& op) {
   return {op.a, op.b, (op.detail & kWide) != 0, (op.detail & kGeneric) != 0};
@@ -38,16 +39,19 @@ void for_each_object(const Op& op, Warp& warp, Body body) {
       warp.active, [&](int lane) { return address_of_lane(warp, operand, lane); },
       [&](uint64_t, LaneMask lanes) {
         if (warp.machine->has_ended()) return;
-        const ClusterObject object = object_in_cluster(op, warp, operand, std::countr_zero(lanes));
+        const int first = std::countr_zero(lanes);
+        const ClusterObject object =
+            op.detail & kCluster ? object_in_cluster(op, warp, operand, first)
+                                 : ClusterObject{warp.cta, object_at(op, warp, operand, first)};
         if (object) body(object, lanes);
       });
 }
 
 // Tells the engine of arrivals that it has not heard of.
-void tell_arrivals(const Op& op, Warp& warp, const MbarrierEntry& entry, LaneMask lanes) {
+void tell_arrivals(const Op& op, Warp& warp, const ClusterObject& at, LaneMask lanes) {
   if (!warp.order || lanes == 0) return;
   const Telling telling(op, warp);
-  const order::Mbarrier place = place_of(*warp.cta, entry);
+  const order::Mbarrier place = place_of(*at.cta, *at.entry);
   const Ordering ordering = ordering_of(op);
   if (op.detail & kExpect)
     warp.order->mbarrier_expect(*warp.order_warp, op.instruction, lanes, place);
@@ -72,16 +76,16 @@ void arrive_at(const Op& op, Warp& warp, const ClusterObject& at, LaneMask lanes
     const uint64_t state = entry.object.state();
     const Mbarrier::Outcome outcome = arrive_one(op, warp, entry.object, lane);
     if (outcome.fault != MbarrierFault::none)
-      return report(op, warp, entry, 1u << lane, mbarrier_fault_text(outcome.fault));
+      return report(op, warp, *at.cta, entry, 1u << lane, mbarrier_fault_text(outcome.fault));
     warp.lanes<uint64_t>(op.d)[lane] = state;
     untold |= 1u << lane;
     if (!outcome.completed) return;
-    tell_arrivals(op, warp, entry, untold);
+    tell_arrivals(op, warp, at, untold);
     untold = 0;
     phase_completed(*at.cta, entry);
   });
   if (warp.machine->has_ended()) return;
-  tell_arrivals(op, warp, entry, untold);
+  tell_arrivals(op, warp, at, untold);
   draw(*at.cta, entry);
 }
 
@@ -100,7 +104,7 @@ void change_bytes_at(const Op& op, Warp& warp, const ClusterObject& at, LaneMask
     const int64_t bytes = warp.lanes<uint32_t>(op.c)[lane];
     const Mbarrier::Outcome outcome = entry.object.expect(complete ? -bytes : bytes);
     if (outcome.fault != MbarrierFault::none)
-      return report(op, warp, entry, 1u << lane, mbarrier_fault_text(outcome.fault));
+      return report(op, warp, *at.cta, entry, 1u << lane, mbarrier_fault_text(outcome.fault));
     if (warp.order && complete)
       warp.order->mbarrier_complete_tx(*warp.order_warp, op.instruction, 1u << lane, place);
     if (warp.order && !complete)
@@ -134,7 +138,7 @@ bool place_is_free(const Op& op, Warp& warp, uint32_t offset, int lane) {
     table.remove(offset);
     return true;
   }
-  report(op, warp, *there, 1u << lane, "initialised while it is valid and in use",
+  report(op, warp, *warp.cta, *there, 1u << lane, "initialised while it is valid and in use",
          diagnose::RuleId::kE2);
   return false;
 }
@@ -175,14 +179,12 @@ void run_init(const Op& op, Warp& warp) {
 void run_inval(const Op& op, Warp& warp) {
   for_each_object(op, warp, [&](const ClusterObject& object, LaneMask lanes) {
     MbarrierEntry& entry = *object.entry;
-    if (object.cta != warp.cta)
-      return warp.fail(op, FaultKind::peer_misuse, "the object of another CTA is invalidated",
-                       lanes, diagnose::RuleId::kE7);
     if (!is_idle(*warp.cta, entry))
-      return report(op, warp, entry, lanes, "invalidated while it is in use",
+      return report(op, warp, *warp.cta, entry, lanes, "invalidated while it is in use",
                     diagnose::RuleId::kE8);
     if (lanes & (lanes - 1))
-      return report(op, warp, entry, lanes, "invalidated by several lanes", diagnose::RuleId::kE8);
+      return report(op, warp, *warp.cta, entry, lanes, "invalidated by several lanes",
+                    diagnose::RuleId::kE8);
     if (warp.order)
       warp.order->mbarrier_inval(*warp.order_warp, op.instruction, lanes,
                                  place_of(*warp.cta, entry));
@@ -208,6 +210,7 @@ Op& bind(Decoder& decoder, program::Handlers handlers, uint16_t bits) {
   const Slot operand = has_operand ? decoder.source(decoder.operand(next), Type::u32)
                                    : decoder.constant(1, Type::u32);
   if (has_operand && !(bits & kExpect)) bits |= kCounted;
+  if (decoder.has(ptx::Mod::shared_cluster)) bits |= kCluster;
   Op& op = decoder.emit(handlers, state, address.base, address.displacement, operand);
   op.detail = static_cast<uint16_t>(bits | address_bits(address) |
                                     ordering_bits(decoder, order::Strength::kRelease));

@@ -16,8 +16,8 @@ using ptx::Mod;
 
 constexpr uint32_t kObjectAlignment = 8;
 
-std::string at_address(uint32_t offset) {
-  return fmt::format("the mbarrier object at shared address {:#x}", offset + program::kSharedBase);
+std::string at_address(const Cta& owner, uint32_t offset) {
+  return fmt::format("the mbarrier object at shared address {:#x}", offset + owner.shared_base());
 }
 
 }  // namespace
@@ -49,14 +49,14 @@ order::Mbarrier place_of(const Cta& cta, const MbarrierEntry& entry) {
   return {cta.id, entry.offset};
 }
 
-void report(const Op& op, Warp& warp, const MbarrierEntry& entry, base::LaneMask lanes,
-            std::string_view what, diagnose::RuleId rule) {
+void report(const Op& op, Warp& warp, const Cta& owner, const MbarrierEntry& entry,
+            base::LaneMask lanes, std::string_view what, diagnose::RuleId rule) {
   const Mbarrier& object = entry.object;
   warp.fail_at(op, FaultKind::mbarrier_misuse,
                fmt::format("{}: {} (phase {}, {} of {} arrivals pending, {} bytes pending)",
-                           at_address(entry.offset), what, object.phase(), object.pending(),
+                           at_address(owner, entry.offset), what, object.phase(), object.pending(),
                            object.expected(), object.tx()),
-               lanes, entry.offset + program::kSharedBase, MbarrierTable::kObjectBytes, rule);
+               lanes, entry.offset + owner.shared_base(), MbarrierTable::kObjectBytes, rule);
 }
 
 void draw(Cta& cta, const MbarrierEntry& entry) {
@@ -87,14 +87,14 @@ MbarrierEntry* signalled_object(const Op& op, Warp& warp, Cta& cta, uint32_t off
   }
   warp.fail_at(op, FaultKind::mbarrier_misuse,
                fmt::format("the mbarrier object is not valid any more when {}", done), lanes,
-               offset + program::kSharedBase, MbarrierTable::kObjectBytes);
+               offset + cta.shared_base(), MbarrierTable::kObjectBytes);
   return nullptr;
 }
 
 void take_signal(const Op& op, Warp& warp, Cta& cta, const MbarrierEntry& entry,
                  base::LaneMask lanes, const Mbarrier::Outcome& outcome) {
   if (outcome.fault != MbarrierFault::none)
-    return report(op, warp, entry, lanes, mbarrier_fault_text(outcome.fault));
+    return report(op, warp, cta, entry, lanes, mbarrier_fault_text(outcome.fault));
   if (outcome.completed) phase_completed(cta, entry);
   draw(cta, entry);
 }
@@ -112,13 +112,13 @@ std::string describe_mbarrier(const Cta& cta, const Wait& wait) {
     if (entry.offset != offset) continue;
     const Mbarrier& object = entry.object;
     std::string text =
-        fmt::format("{}, phase {}: {} of {} arrivals are missing", at_address(offset),
+        fmt::format("{}, phase {}: {} of {} arrivals are missing", at_address(cta, offset),
                     object.phase(), object.pending(), object.expected());
     if (object.tx() > 0) text += fmt::format(", and {} expected bytes", object.tx());
     if (object.tx() < 0) text += fmt::format(", and {} bytes came unexpected", -object.tx());
     return text;
   }
-  return at_address(offset) + ", which is not valid any more";
+  return at_address(cta, offset) + ", which is not valid any more";
 }
 
 }  // namespace lw::machine

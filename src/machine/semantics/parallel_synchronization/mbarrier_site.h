@@ -24,8 +24,9 @@ Ordering ordering_of(const Op& op);
 // The valid object at a lane's address; without one the fault has been reported (E-1, E-2).
 MbarrierEntry* object_at(const Op& op, Warp& warp, const AddressOperand& operand, int lane);
 order::Mbarrier place_of(const Cta& cta, const MbarrierEntry& entry);
-void report(const Op& op, Warp& warp, const MbarrierEntry& entry, base::LaneMask lanes,
-            std::string_view what, diagnose::RuleId rule = diagnose::RuleId::kE4);
+void report(const Op& op, Warp& warp, const Cta& owner, const MbarrierEntry& entry,
+            base::LaneMask lanes, std::string_view what,
+            diagnose::RuleId rule = diagnose::RuleId::kE4);
 
 // Keeps the picture of the object in shared memory.
 void draw(Cta& cta, const MbarrierEntry& entry);

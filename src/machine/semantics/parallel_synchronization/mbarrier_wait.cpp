@@ -33,7 +33,8 @@ bool passes(const Op& op, Warp& warp, const MbarrierEntry& entry, int lane) {
   const uint64_t state = warp.lanes<uint64_t>(op.c)[lane];
   const MbarrierFault fault = entry.object.check_state(state);
   if (fault != MbarrierFault::none)
-    report(op, warp, entry, 1u << lane, mbarrier_fault_text(fault), diagnose::RuleId::kE5);
+    report(op, warp, *warp.cta, entry, 1u << lane, mbarrier_fault_text(fault),
+           diagnose::RuleId::kE5);
   return entry.object.passes_state(state);
 }
 

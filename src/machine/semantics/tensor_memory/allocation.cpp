@@ -63,8 +63,8 @@ std::optional<uint32_t> place_of_address(const Op& op, Warp& warp) {
   if (!offset) return std::nullopt;
   const MbarrierEntry* object = warp.cta->sync.mbarriers.overlapping(*offset, kWordBytes);
   if (object == nullptr) return offset;
-  report(op, warp, *object, warp.active, "the address of tensor memory is written over it",
-         RuleId::kE3);
+  report(op, warp, *warp.cta, *object, warp.active,
+         "the address of tensor memory is written over it", RuleId::kE3);
   return std::nullopt;
 }
 
@@ -109,7 +109,7 @@ std::optional<uint32_t> allocate_as_pair(const Op& op, Warp& warp, uint32_t colu
 }
 
 const Op* run_alloc_pair(const Op& op, Warp& warp) {
-  if (!require_whole_warp(op, warp) || !may_cross(op, warp)) return nullptr;
+  if (!require_whole_warp(op, warp) || !may_pair(op, warp)) return nullptr;
   const auto columns = columns_of(op, warp);
   if (!columns || !may_allocate(op, warp, *columns)) return nullptr;
   const auto place = place_of_address(op, warp);
@@ -157,7 +157,7 @@ void wake_waiting(Machine& machine, uint32_t sm) {
 
 void run_dealloc(const Op& op, Warp& warp) {
   if (!require_whole_warp(op, warp)) return;
-  if ((op.detail & kPair) && !may_cross(op, warp)) return;
+  if ((op.detail & kPair) && !may_pair(op, warp)) return;
   const auto address = uniform_value(op, warp, "address", op.a);
   if (!address) return;
   const auto columns = columns_of(op, warp);

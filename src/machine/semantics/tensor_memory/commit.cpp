@@ -45,7 +45,7 @@ class ProductArrival final : public AsyncOperation {
 void ProductArrival::perform_write(Machine& machine) {
   Cta* const cta = machine.cta(cta_);
   if (cta == nullptr)
-    return warp_.fail(op_, FaultKind::peer_misuse,
+    return warp_.fail(op_, FaultKind::peer_ended,
                       "the CTA of the mbarrier object has ended when the products are complete",
                       lane_);
   MbarrierEntry* entry =
@@ -74,7 +74,7 @@ void commit_to_several(const Op& op, Warp& warp, int lane, uint32_t offset) {
 }
 
 void run_commit(const Op& op, Warp& warp) {
-  if ((op.detail & (kPair | kMulticast)) && !may_cross(op, warp)) return;
+  if ((op.detail & kPair) && !may_pair(op, warp)) return;
   const AddressOperand operand{op.a, op.b, (op.detail & kWide) != 0, (op.detail & kGeneric) != 0};
   for_each_lane(warp.active, [&](int lane) {
     if (warp.machine->has_ended()) return;

@@ -58,8 +58,8 @@ class ProductOperation final : public AsyncOperation {
       return source.rows == 0 || machine.cta(source.cta) != nullptr;
     };
     if (is_here(product_.a) && is_here(product_.b) && is_here(product_.b_rest)) return true;
-    warp_.fail(op_, FaultKind::peer_misuse,
-               "a CTA of the pair has ended before the product is done", lanes);
+    warp_.fail(op_, FaultKind::peer_ended, "a CTA of the pair has ended before the product is done",
+               lanes);
     return false;
   }
   TensorMemory& cells_of(base::CtaId cta) const {
@@ -219,7 +219,7 @@ void issue_pair(const Op& op, Warp& warp, int lane) {
 }
 
 void run_mma(const Op& op, Warp& warp) {
-  if ((op.detail & kPair) && !may_cross(op, warp)) return;
+  if ((op.detail & kPair) && !may_pair(op, warp)) return;
   for_each_lane(warp.active, [&](int lane) {
     if (warp.machine->has_ended()) return;
     if (op.detail & kPair) return issue_pair(op, warp, lane);

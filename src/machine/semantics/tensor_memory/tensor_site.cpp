@@ -78,7 +78,7 @@ std::optional<uint32_t> operand_piece(const Op& op, Warp& warp, const Cta& cta, 
   }
   const MbarrierEntry* object = cta.sync.mbarriers.overlapping(offset, kPieceBytes);
   if (object == nullptr) return offset;
-  report(op, warp, *object, 1u << lane, "an operand lies over it", RuleId::kE3);
+  report(op, warp, cta, *object, 1u << lane, "an operand lies over it", RuleId::kE3);
   return std::nullopt;
 }
 

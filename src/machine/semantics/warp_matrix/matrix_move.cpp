@@ -81,7 +81,8 @@ bool find_each_row(const Op& op, Warp& warp, const AddressOperand& operand, uint
     if (!offset) return false;
     rows[lane] = *offset;
     if (const auto* object = warp.cta->sync.mbarriers.overlapping(*offset, kRowBytes)) {
-      report(op, warp, *object, 1u << lane, "a row of a matrix overlaps it", diagnose::RuleId::kE3);
+      report(op, warp, *warp.cta, *object, 1u << lane, "a row of a matrix overlaps it",
+             diagnose::RuleId::kE3);
       return false;
     }
   }
