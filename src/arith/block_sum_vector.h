@@ -74,6 +74,17 @@ LW_INLINE Total total_of(I a, I b) {
   return {(sum ^ as_u(sign)) - as_u(sign), sign};
 }
 
+// Where the terms are so few that their total keeps 31 bits: below 2^(F + 2) each, c below half.
+template <BlockRules kRules>
+constexpr bool fits_31_bits(int terms) {
+  const int64_t unit = int64_t{1} << (kRules.fraction_bits + 1);
+  return (2 * terms + 1) * unit < int64_t{1} << 31;
+}
+LW_INLINE Total small_total_of(I a, I b) {
+  const I sum = a + b, sign = sum >> 31;
+  return {as_u((sum ^ sign) - sign), sign};
+}
+
 // Magnitude to f32, cut to 24 bits; above 2^31 its lowest eight bits are dropped beforehand and the
 // result is to be multiplied by 2^8. Clearing the first bit behind the 24 keeps the conversion,
 // which rounds to nearest, from rounding up.
@@ -87,6 +98,25 @@ LW_INLINE Cut cut_to_24_bits(U magnitude) {
   I dropped = bits >> 31;
   I integer = dropped ? as_i(magnitude >> 8) : bits;
   return {to_f(integer & ~(integer >> 24)), dropped, integer};
+}
+
+// The same of a total of 31 bits: nothing is dropped.
+LW_INLINE F cut_small_to_24_bits(U magnitude) {
+  const I integer = as_i(magnitude);
+  return to_f(integer & ~(integer >> 24));
+}
+
+// Magnitude to f32 so that a second rounding to fewer bits is right: exact below 2^24, else without
+// its lowest eight bits, to be multiplied by 2^8, its last bit odd if any of them was set.
+struct Odd {
+  F value;
+  I dropped;
+};
+LW_INLINE Odd odd_of(U magnitude) {
+  const I dropped = as_i(magnitude >> 24) != 0;
+  const I sticky = as_i(magnitude & 255u) != 0;
+  const I shifted = as_i(magnitude >> 8) | (sticky & 1);
+  return {to_f(dropped ? shifted : as_i(magnitude)), dropped};
 }
 
 // value * 2^scale as f32 bits, value a cut integer, and any scale: subnormals are cut, 2^128 is
@@ -115,18 +145,6 @@ LW_INLINE I accumulator_layout(I code) {
     return (code & 0x8000) << 16 | (code & 0x7fff) << 13;
   else
     return code;
-}
-
-// The accumulator of a narrow sum: its value and its exponent. A zero's exponent is below every
-// floor.
-template <BlockRules kRules>
-LW_INLINE Term decode_accumulator(I code) {
-  if constexpr (kRules.result == BlockRules::Result::kF16) {
-    Term c = decode_value(accumulator_layout<kRules.result>(code), kF16.bias);
-    return {c.mantissa, c.exponent - kByteBias};
-  } else {
-    return {as_f(code), ((code >> 23) & 255) - 127};
-  }
 }
 
 template <BlockRules kRules>
@@ -180,16 +198,57 @@ LW_INLINE I block_sum(const Term* a, Column b, I c_code) {
   return finish<kRules>(total_of(first, second), largest);
 }
 
+// What the narrow form does with one total, and the constants of that, which outlive the columns.
+template <BlockRules kRules>
+struct Narrow {
+  static constexpr bool kHalf = kRules.result == BlockRules::Result::kF16;
+  static constexpr int kBias = 127;
+
+  I field = held(255);
+  I byte_to_field = held(2 * kByteBias - kBias);
+  I floor = held((kHalf ? kRules.floor : -64) + kBias);
+  I scale = held(kRules.fraction_bits + 2 * kBias);
+  I inverse = held(2 * kBias << 23);
+  I sign = held(kHalf ? 0x8000 : INT32_MIN);
+
+  // The accumulator's value and the field of its exponent.
+  LW_INLINE Term accumulator(I code) const {
+    if constexpr (!kHalf) return {as_f(code), (code >> 23) & field};
+    const Term c = decode_value(accumulator_layout<kRules.result>(code), kF16.bias);
+    return {c.mantissa, c.exponent + (kBias - kByteBias)};
+  }
+  LW_INLINE I scale_of(I largest_byte, I c_field) const {
+    const I largest = max(max(largest_byte - byte_to_field, c_field), floor);
+    return (scale - largest) << 23;
+  }
+  template <bool kSmall>
+  LW_INLINE I finish(I first, I second, I scale_bits) const {
+    const Total total = kSmall ? small_total_of(first, second) : total_of(first, second);
+    const I unit = inverse - scale_bits;
+    if constexpr (kHalf) {
+      // The product is a normal f32: the floor is -21.
+      const Odd odd = odd_of(total.magnitude);
+      const I code = round_to_f16(as_i(odd.value * as_f(unit + (odd.dropped & 8 << 23))));
+      return code == 0 ? code : code | (total.sign & sign);
+    } else if constexpr (kSmall) {
+      return as_i(cut_small_to_24_bits(total.magnitude) * as_f(unit)) | (total.sign & sign);
+    } else {
+      const Cut cut = cut_to_24_bits(total.magnitude);
+      return as_i(cut.value * as_f(unit + (cut.dropped & 8 << 23))) | (total.sign & sign);
+    }
+  }
+};
+
 // The narrow form. `largest_byte`: the largest sum of two exponent bytes of the block (of a
 // product, if it is kFirstProductByte or more). With any product the scale and the result are
-// normal f32; a block without one is c itself, which an f16 result needs no rule for.
-template <BlockRules kRules, class Order, int kBlock>
-LW_INLINE I block_sum_narrow(const Term* a, const float* b, I largest_byte, I c_code) {
-  constexpr bool kHalf = kRules.result == BlockRules::Result::kF16;
-  Term c = decode_accumulator<kRules>(c_code);
-  I floor = broadcast(kHalf ? kRules.floor : -64);
-  I largest = max(max(largest_byte - 2 * kByteBias, c.exponent), floor);
-  F scale = as_f((kRules.fraction_bits + 127 - largest) << 23);
+// normal f32; a block without one is c itself, which an f16 result needs no rule for. `kProducts`:
+// every lane has one.
+template <BlockRules kRules, class Order, int kBlock, bool kProducts = false>
+LW_INLINE I block_sum_narrow(const Narrow<kRules>& narrow, const Term* a, const float* b,
+                             I largest_byte, I c_code) {
+  const Term c = narrow.accumulator(c_code);
+  const I scale_bits = narrow.scale_of(largest_byte, c.exponent);
+  const F scale = as_f(scale_bits);
   I first = to_i(c.mantissa * scale);
   I second{};
 #pragma GCC unroll 32
@@ -198,17 +257,13 @@ LW_INLINE I block_sum_narrow(const Term* a, const float* b, I largest_byte, I c_
     I term = to_i(a[k].mantissa * b[Order::offset(k)] * scale);
     (j % 2 == 0 ? first : second) += term;
   }
-  Total total = total_of(first, second);
-  if constexpr (kHalf) {
-    return finish<kRules>(total, largest);
-  } else {
-    Cut cut = cut_to_24_bits(total.magnitude);
-    I unit = (largest - kRules.fraction_bits + 127 + (cut.dropped & 8)) << 23;
-    I result = as_i(cut.value * as_f(unit)) | (total.sign & INT32_MIN);
-    result = largest_byte < kFirstProductByte ? c_code : result;
-    if constexpr (kRules.result == BlockRules::Result::kF32Reduced) result &= ~0x3ff;
-    return (result & INT32_MAX) == 0 ? I{} : result;
-  }
+  constexpr bool kSmall = fits_31_bits<kRules>(Order::kCount);
+  I result = narrow.template finish<kSmall>(first, second, scale_bits);
+  if constexpr (kRules.result == BlockRules::Result::kF16) return result;
+  if constexpr (!kProducts) result = largest_byte < kFirstProductByte ? c_code : result;
+  if constexpr (kRules.result == BlockRules::Result::kF32Reduced) result &= ~0x3ff;
+  if constexpr (kProducts && kRules.result == BlockRules::Result::kF32Cut) return result;
+  return (result & INT32_MAX) == 0 ? I{} : result;
 }
 
 }  // namespace lw::arith::LW_SIMD_NAMESPACE

@@ -175,16 +175,17 @@ LW_INLINE LargestBytes<Order> largest_bytes(const APanel<Order::kK>& a, const BP
   return largest;
 }
 
-template <class Order>
+template <BlockRules kRules, class Order>
 struct Operands {
   const APanel<Order::kK>& a;
   const BPanel& b;
   LargestBytes<Order> largest;  // narrow only
+  const Narrow<kRules>& narrow;
 };
 
 template <BlockRules kRules, class Order, Way kWay, int kBlock>
-LW_INLINE I one_block(const Operands<Order>& operands, int column, I c) {
-  const auto& [a, b, largest] = operands;
+LW_INLINE I one_block(const Operands<kRules, Order>& operands, int column, I c) {
+  const auto& [a, b, largest, narrow] = operands;
   Column place{b.mantissa + 4 * column, b.exponent + 4 * column};
   if constexpr (kWay == Way::kSpecial) {
     F special = special_sum<kRules, Order, kBlock>(a, b.special + 4 * column, c);
@@ -194,7 +195,7 @@ LW_INLINE I one_block(const Operands<Order>& operands, int column, I c) {
   }
   I sum;
   if constexpr (kWay == Way::kNarrow)
-    sum = block_sum_narrow<kRules, Order, kBlock>(a.terms, place.mantissa,
+    sum = block_sum_narrow<kRules, Order, kBlock>(narrow, a.terms, place.mantissa,
                                                   largest.of(kBlock, column), c);
   else
     sum = block_sum<kRules, Order, kBlock>(a.terms, place, c);
@@ -204,7 +205,7 @@ LW_INLINE I one_block(const Operands<Order>& operands, int column, I c) {
 }
 
 template <BlockRules kRules, class Order, Way kWay, int kBlock = 0>
-LW_INLINE I all_blocks(const Operands<Order>& operands, int column, I c) {
+LW_INLINE I all_blocks(const Operands<kRules, Order>& operands, int column, I c) {
   I sum = one_block<kRules, Order, kWay, kBlock>(operands, column, c);
   if constexpr (kBlock + 1 < Order::kBlocks)
     return all_blocks<kRules, Order, kWay, kBlock + 1>(operands, column, sum);
@@ -235,7 +236,7 @@ LW_INLINE I rounded_add(I sum, I c) {
 }
 
 template <BlockRules kRules, class Order, Way kWay>
-LW_INLINE I column_sum(const Operands<Order>& operands, int column, I c) {
+LW_INLINE I column_sum(const Operands<kRules, Order>& operands, int column, I c) {
   if constexpr (Order::kFromZero)
     return rounded_add<kRules>(all_blocks<kRules, Order, kWay>(operands, column, I{}), c);
   else
@@ -262,6 +263,7 @@ template <BlockRules kRules, class Order, Way kWay>
 void sum_group(const APanel<Order::kK>& a, const BPanel& b, Registers c, int group,
                Results& results) {
   constexpr int kSecond = kHalf<kRules> ? 1 : 2;
+  const Narrow<kRules> narrow;
   I words[2][4];
   for (int half = 0; half < 2; ++half) {
     int first = kHalf<kRules> ? 0 : half;
@@ -270,7 +272,7 @@ void sum_group(const APanel<Order::kK>& a, const BPanel& b, Registers c, int gro
       for (I& word : words[half]) word = (half == 0 ? word : word >> 16) & 0xffff;
   }
   for (int columns = 0; columns < 2; ++columns) {
-    Operands<Order> operands{a, b, {}};
+    Operands<kRules, Order> operands{a, b, {}, narrow};
     if constexpr (kWay == Way::kNarrow) operands.largest = largest_bytes<Order>(a, b, columns);
     for (int column = 4 * columns; column < 4 * columns + 4; ++column) {
       I& code = words[column % 2][column / 2];

@@ -36,6 +36,13 @@ LW_INLINE U as_u(I x) { return reinterpret_cast<U>(x); }
 LW_INLINE F to_f(I x) { return __builtin_convertvector(x, F); }
 LW_INLINE I to_i(F x) { return __builtin_convertvector(x, I); }  // cut towards zero
 LW_INLINE I broadcast(int32_t x) { return I{} + x; }
+// The same, its value hidden from the compiler: it would make constants anew in every round of a
+// loop rather than keep them in memory, of which it reads them for nothing.
+LW_INLINE I held(int32_t x) {
+  I value = broadcast(x);
+  asm("" : "+x"(value));
+  return value;
+}
 
 LW_INLINE I max(I a, I b) { return a > b ? a : b; }
 LW_INLINE I min(I a, I b) { return a < b ? a : b; }

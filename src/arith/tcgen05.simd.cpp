@@ -4,7 +4,8 @@
 // one k; B by column, its elements broadcast from memory. As in mma.simd.cpp there is a narrow way
 // (moderate exponents; their sums, four columns at a time, in bytes) and a wide one. NaN and
 // infinities are read as zero, and every element that has one in its row, its column or its
-// accumulator is computed again by the definition: few have.
+// accumulator is computed again by the definition: few have. Four columns at a time are asked
+// whether they hold any, or a row without a product.
 
 #include "arith/tcgen05.h"
 
@@ -69,22 +70,53 @@ void redo(const Rows& rows, int column, I which, I old, I& result) {
                          static_cast<uint32_t>(column), static_cast<uint32_t>(old[i])));
 }
 
-// One column of a vector of rows: `sum(c)` is the block sum. `redo_all`: the column has specials.
+template <BlockRules kRules>
+struct Codes {  // of an accumulator
+  static constexpr int32_t kMagnitude = kHalf<kRules> ? 0x7fff : INT32_MAX;
+  static constexpr int32_t kInfinity = kHalf<kRules> ? 0x7c00 : 0x7f800000;
+};
+
+// One column of a vector of rows: `sum(c)` is the block sum.
 template <BlockRules kRules, class Sum>
-LW_INLINE void finish_column(const Rows& rows, uint32_t offset, int column, bool redo_all,
-                             Sum sum) {
-  constexpr int32_t kMagnitude = kHalf<kRules> ? 0x7fff : INT32_MAX;
-  constexpr int32_t kInfinity = kHalf<kRules> ? 0x7c00 : 0x7f800000;
+LW_INLINE void finish_column(const Rows& rows, uint32_t offset, Sum sum) {
   uint32_t* cell = rows.cells + offset;
   const I old = load(cell);
   I c = rows.product.accumulate ? old : I{};
   if constexpr (kHalf<kRules>) c &= 0xffff;
-  const I special_c = (c & kMagnitude) >= kInfinity;
-  I result = sum(c & ~special_c);
-  const I again = redo_all ? broadcast(-1) : special_c | rows.special;
-  if (any(again)) [[unlikely]]
-    redo(rows, column, again, old, result);
+  const I result = sum(c, std::true_type{});
   store(cell, (result & ~rows.kept) | (old & rows.kept));
+}
+
+// The same where there may be specials. `redo_all`: the column has some.
+template <BlockRules kRules, class Sum>
+void finish_special_column(const Rows& rows, uint32_t offset, int column, bool redo_all, Sum sum) {
+  uint32_t* cell = rows.cells + offset;
+  const I old = load(cell);
+  I c = rows.product.accumulate ? old : I{};
+  if constexpr (kHalf<kRules>) c &= 0xffff;
+  const I special_c = (c & Codes<kRules>::kMagnitude) >= Codes<kRules>::kInfinity;
+  I result = sum(c & ~special_c, std::false_type{});
+  redo(rows, column, redo_all ? broadcast(-1) : special_c | rows.special, old, result);
+  store(cell, (result & ~rows.kept) | (old & rows.kept));
+}
+
+// Whether any of four columns has a special in it, its row or its accumulator.
+template <BlockRules kRules>
+LW_INLINE bool has_specials(const Panels& panels, const Rows& rows, int first,
+                            std::span<const uint32_t> offsets) {
+  I special = rows.special;
+  bool column = false;
+  for (int i = 0; i < 4; ++i) {
+    column |= panels.special_columns[first + i];
+    const I c = load(rows.cells + offsets[first + i]) & Codes<kRules>::kMagnitude;
+    special |= rows.product.accumulate ? c >= Codes<kRules>::kInfinity : I{};
+  }
+  return column || any(special);
+}
+
+// Whether some row has no product in one of four columns.
+LW_INLINE bool lacks_products(Bytes largest) {
+  return any((reinterpret_cast<I>(largest) & 0x80808080) != static_cast<int32_t>(0x80808080));
 }
 
 enum class Way { kNarrow, kWide, kScaled };  // scaled operands are narrow
@@ -92,6 +124,7 @@ enum class Way { kNarrow, kWide, kScaled };  // scaled operands are narrow
 template <BlockRules kRules, int kK, Way kWay>
 void sum_rows(const Panels& panels, const Rows& rows, std::span<const uint32_t> offsets) {
   using Order = InOrder<kK>;
+  const Narrow<kRules> narrow;
   Term a[kK];
   for (int k = 0; k < kK; ++k) {
     const int at = k * panels.rows + rows.first;
@@ -108,20 +141,26 @@ void sum_rows(const Panels& panels, const Rows& rows, std::span<const uint32_t> 
         largest = sum > largest ? sum : largest;
       }
     }
+    const bool specials = has_specials<kRules>(panels, rows, 4 * group, offsets) ||
+                          (kWay == Way::kNarrow && lacks_products(largest));
     for (int column = 4 * group; column < 4 * group + 4; ++column) {
       const Column b{panels.b.mantissa + column * kK, panels.b.exponent + column * kK};
       const I byte = (reinterpret_cast<I>(largest) >> (column % 4 * 8)) & 255;
-      finish_column<kRules>(
-          rows, offsets[column], column,
-          panels.special_columns[column], [&](I c) __attribute__((always_inline)) {
-            if constexpr (kWay == Way::kNarrow)
-              return block_sum_narrow<kRules, Order, 0>(a, b.mantissa, byte, c);
-            else if constexpr (kWay == Way::kWide)
-              return block_sum<kRules, Order, 0>(a, b, c);
-            else
-              return block_sum_raised<kRules, Order>(a, b.mantissa, byte,
-                                                     rows.raise + panels.raised_columns[column], c);
-          });
+      const auto sum = [&]<bool kProducts>(I c, std::bool_constant<kProducts>)
+          __attribute__((always_inline)) {
+        if constexpr (kWay == Way::kNarrow)
+          return block_sum_narrow<kRules, Order, 0, kProducts>(narrow, a, b.mantissa, byte, c);
+        else if constexpr (kWay == Way::kWide)
+          return block_sum<kRules, Order, 0>(a, b, c);
+        else
+          return block_sum_raised<kRules, Order>(a, b.mantissa, byte,
+                                                 rows.raise + panels.raised_columns[column], c);
+      };
+      if (!specials) [[likely]]
+        finish_column<kRules>(rows, offsets[column], sum);
+      else
+        finish_special_column<kRules>(rows, offsets[column], column, panels.special_columns[column],
+                                      sum);
     }
   }
 }
