@@ -130,6 +130,8 @@ CellMask check_cells(const Doing& doing, ObjectId id, Pair& pair, const Cells& c
     if (verdict.rule == RuleId::kMB8 && !doing.core.findings.any_relaxed_arrival())
       verdict.rule = RuleId::kMB7;
     // And without mbarriers it is a flag.
+    if (verdict.rule == RuleId::kK3 && !doing.core.findings.any_relaxed_cluster())
+      verdict.rule = RuleId::kM12;
     const bool by_mbarrier = verdict.rule == RuleId::kMB7 || verdict.rule == RuleId::kMB11;
     if (by_mbarrier && !doing.core.findings.any_arrival()) verdict.rule = RuleId::kM12;
     if (verdict.tier == Tier::kRace && same_value(doing, earlier, cells, cell)) {

@@ -13,7 +13,8 @@ namespace {
 
 constexpr ViewSet kNotAsync = view_bit(View::kCausality) | kExecutionAndControl;
 
-// The inits of these lanes that a fence.mbarrier_init came after.
+}  // namespace
+
 std::optional<Contribution> carried_inits(const Warp& warp, LaneMask lanes) {
   if (!warp.inits || warp.inits->component == 0) return std::nullopt;
   Contribution part;
@@ -28,17 +29,15 @@ std::optional<Contribution> carried_inits(const Warp& warp, LaneMask lanes) {
   return part;
 }
 
-}  // namespace
-
 Reach reach_of(const Cta& from, uint32_t to, Scope scope) {
   if (from.id == to) return {};
   if (scope == Scope::kCta) return {kExecutionAndControl, false};
   return {kAllViews, true};
 }
 
-void add_fenced(const Warp& warp, LaneMask lanes, Scope scope, uint32_t to,
+void add_fenced(const Core& core, const Warp& warp, LaneMask lanes, Scope scope, uint32_t to,
                 std::vector<Contribution>& parts) {
-  if (auto tensor = carried_by_fence(warp, lanes)) parts.push_back(std::move(*tensor));
+  if (auto tensor = carried_by_fence(core, warp, lanes)) parts.push_back(std::move(*tensor));
   const auto add = [&](Contribution part, bool across) {
     part.across = across;
     parts.push_back(std::move(part));
@@ -181,21 +180,33 @@ void Engine::begin_cluster(std::span<const CtaId> ctas) {
   }
 }
 
+namespace {
+
+// One CTA alone is a cluster too, if it says so.
+Cluster& cluster_of(Core& core, const Cta& cta) {
+  Cluster& cluster = core.clusters[cta.cluster];
+  if (cluster.ctas.empty()) cluster.ctas.push_back(cta.id);
+  return cluster;
+}
+
+}  // namespace
+
 void Engine::cluster_arrive(Warp& warp, OpId, LaneMask lanes, Strength strength) {
   core_->collect_if_due();
-  Cluster& cluster = core_->clusters.at(warp.cta->cluster);
+  Cluster& cluster = cluster_of(*core_, *warp.cta);
   warp.since_control |= lanes;
   const bool releases = strength == Strength::kRelease;
+  core_->findings.saw_cluster_arrival(releases);
   // The barrier is nobody's: as for a CTA that is none of the cluster's.
-  if (!releases) add_fenced(warp, lanes, Scope::kCluster, kNoCta, cluster.parts);
-  cluster.parts.push_back(
-      publish(warp, lanes, releases ? kAllViews : view_bit(View::kControl)));
+  if (!releases) add_fenced(*core_, warp, lanes, Scope::kCluster, kNoCta, cluster.parts);
+  cluster.parts.push_back(publish(warp, lanes, releases ? kAllViews : view_bit(View::kControl)));
 }
 
 void Engine::cluster_complete(CtaId any) {
-  Cluster& cluster = core_->clusters.at(core_->running(any).cluster);
-  for (uint32_t id : cluster.ctas)
-    cluster.done[id] = join_across(id, cluster.parts, {}, true);
+  const auto found = core_->clusters.find(core_->running(any).cluster);
+  if (found == core_->clusters.end() || found->second.parts.empty()) return;
+  Cluster& cluster = found->second;
+  for (uint32_t id : cluster.ctas) cluster.done[id] = join_across(id, cluster.parts, {}, true);
   cluster.parts.clear();
 }
 

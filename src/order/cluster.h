@@ -12,8 +12,9 @@
 //
 // Life. Shared memory of a peer may be touched once the peer is known to have started (K-7): any
 // word of it says so. And the peer may end only after all that (K-8): what its threads know when
-// they exit is joined, and at its end everything that other CTAs did to its memory and its mbarriers
-// must have finished by that. Tested in cluster_test.cpp and against tests/reference_order.
+// they exit is joined, and at its end everything that other CTAs did to its memory and its
+// mbarriers must have finished by that. Tested in cluster_test.cpp and against
+// tests/reference_order.
 
 #include "order/core.h"
 
@@ -27,8 +28,11 @@ struct Reach {
 Reach reach_of(const Cta& from, uint32_t to, Scope scope);
 
 // What fences before it add to a relaxed arrival at this scope, for those who wait in CTA `to`.
-void add_fenced(const Warp& warp, LaneMask lanes, Scope scope, uint32_t to,
+void add_fenced(const Core& core, const Warp& warp, LaneMask lanes, Scope scope, uint32_t to,
                 std::vector<Contribution>& parts);
+
+// The inits of these lanes that a fence.mbarrier_init came after.
+std::optional<Contribution> carried_inits(const Warp& warp, LaneMask lanes);
 
 // K-7: do the lanes know that the CTA has started?
 void check_started(Core& core, const Warp& warp, OpId op, LaneMask lanes, const Cta& peer,

@@ -241,8 +241,11 @@ struct Core {
   void collect();
   Warp& warp_of(uint32_t cta, uint16_t warp) { return *ctas[cta]->warps[warp]; }
   WarpAsync& async_of(Warp& warp);
-  static WordKey word_key(Space space, uint32_t cta, uint64_t address) {
-    return {space == Space::kShared ? cta : kNoCta, address};
+  static WordKey word_key(Space space, uint32_t owner, uint64_t address) {
+    return {space == Space::kShared ? owner : kNoCta, address};
+  }
+  static WordKey word_key(const Access& access, const Warp& warp, uint64_t address) {
+    return word_key(access.space, access.cta ? access.cta->value : warp.cta->id, address);
   }
   void log_sync(const Warp& warp, SyncStep::Kind kind, OpId op, LaneMask lanes, Mbarrier object,
                 uint32_t generation) {

@@ -26,6 +26,10 @@ class Findings {
     arrival_ = true;
     relaxed_arrival_ |= !releases;
   }
+  void saw_cluster_arrival(bool releases) { relaxed_cluster_ |= !releases; }
+  bool any_relaxed_cluster() const { return relaxed_cluster_; }
+  void saw_wait(bool acquires) { relaxed_wait_ |= !acquires; }
+  bool any_relaxed_wait() const { return relaxed_wait_; }
   bool any_arrival() const { return arrival_; }
   bool any_relaxed_arrival() const { return relaxed_arrival_; }
 
@@ -50,6 +54,8 @@ class Findings {
   Facts facts_;
   bool arrival_ = false;
   bool relaxed_arrival_ = false;
+  bool relaxed_wait_ = false;
+  bool relaxed_cluster_ = false;
   std::map<RaceKey, size_t> race_index_;
   std::vector<uint64_t> race_serial_;  // of each group: the last access that added to it
   // Cells freed while nothing orders a write of them before that, and no load brings it.

@@ -24,8 +24,18 @@ RuleId proxy_rule(const Object& earlier, const Object& later, Space space) {
   return space == Space::kGlobal ? RuleId::kPX10 : RuleId::kPX1;
 }
 
-RuleId lanes_rule(const Object& earlier, const Object& later, Path path) {
-  if (earlier.cta != later.cta) return path == Path::kNone ? RuleId::kM4 : RuleId::kM12;
+// Of two CTAs of a cluster.
+RuleId cluster_rule(const Object& earlier, Space space, Path path) {
+  if (path == Path::kExecution) return earlier.writes() ? RuleId::kK11 : RuleId::kK12;
+  if (path == Path::kControl) return RuleId::kK3;
+  return space == Space::kShared ? RuleId::kK1 : RuleId::kM4;
+}
+
+RuleId lanes_rule(const Object& earlier, const Object& later, Space space, Path path) {
+  if (earlier.cta != later.cta) {
+    if (earlier.cluster == later.cluster) return cluster_rule(earlier, space, path);
+    return path == Path::kNone ? RuleId::kM4 : RuleId::kM12;
+  }
   if (earlier.warp == later.warp) {
     if (earlier.agent == Agent::kMatrixRows || later.agent == Agent::kMatrixRows)
       return RuleId::kW4;
@@ -35,9 +45,9 @@ RuleId lanes_rule(const Object& earlier, const Object& later, Path path) {
   return path == Path::kControl ? RuleId::kMB8 : RuleId::kB1;
 }
 
-bool includes(Scope scope, bool same_cta) {
-  // misses: without clusters a CTA is alone in its own, so `.cluster` reaches no other CTA.
-  return same_cta || scope == Scope::kGpu || scope == Scope::kSys;
+bool includes(Scope scope, const Object& one, const Object& other) {
+  if (one.cta == other.cta) return true;
+  return scope >= Scope::kGpu || (scope == Scope::kCluster && one.cluster == other.cluster);
 }
 
 }  // namespace
@@ -53,16 +63,15 @@ Verdict judge(const Object& earlier, const Object& later, Space space, Path path
   const RuleId rule = earlier.agent == Agent::kTensorShared  ? RuleId::kT5_17
                       : earlier.agent == Agent::kTensorAlloc ? RuleId::kT5_2
                       : is_async(earlier.agent)              ? completion_rule(earlier, later)
-                                                             : lanes_rule(earlier, later, path);
+                                                : lanes_rule(earlier, later, space, path);
   const bool done_before = path == Path::kExecution && !earlier.writes();
   return {done_before ? Tier::kStrict : Tier::kRace, rule};
 }
 
 bool morally_strong(const Object& earlier, const Object& later) {
-  const bool same_cta = earlier.cta == later.cta;
   return earlier.strong && later.strong && earlier.async_proxy == later.async_proxy &&
-         earlier.element_bytes == later.element_bytes && includes(earlier.scope, same_cta) &&
-         includes(later.scope, same_cta);
+         earlier.element_bytes == later.element_bytes && includes(earlier.scope, earlier, later) &&
+         includes(later.scope, earlier, later);
 }
 
 Party party_of(const Object& object, LaneMask lanes) {

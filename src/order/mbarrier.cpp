@@ -279,7 +279,7 @@ void Engine::mbarrier_arrive(Warp& warp, OpId op, LaneMask lanes, Mbarrier objec
   core_->log_sync(warp, SyncStep::Kind::kMbarrierArrive, op, lanes, object, state->phase + 1);
   core_->findings.saw_arrival(releases(strength));
   state->arrived.push_back(event_now(warp, op, lanes));
-  if (!releases(strength)) add_fenced(warp, lanes, scope, state->cta, state->arrivals);
+  if (!releases(strength)) add_fenced(*core_, warp, lanes, scope, state->cta, state->arrivals);
   const Reach reach = reach_of(*warp.cta, state->cta, scope);
   const ViewSet views = releases(strength) ? reach.views : view_bit(View::kControl);
   state->arrivals.push_back(publish(warp, lanes, views));
@@ -335,6 +335,7 @@ void Engine::mbarrier_wait(Warp& warp, OpId op, LaneMask lanes, Mbarrier object,
   state->waited.push_back({event_now(warp, op, lanes), core_->accesses() + 1});
   core_->log_sync(warp, SyncStep::Kind::kMbarrierWait, op, lanes, object, state->phase);
   if (state->phase == 0) return;  // "the phase before phase 0" brings nothing (MB-21)
+  core_->findings.saw_wait(acquires(strength));
   const BundleRef& done = scope == Scope::kCta ? state->done : state->done_in_cluster;
   learn(warp, lanes, done, acquires(strength) ? kAllViews : kExecutionAndControl);
 }

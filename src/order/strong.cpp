@@ -9,14 +9,15 @@
 // D-5: a live value is the same in every order only if the strong writes to the word are C-ordered
 // with the read by other edges than this very observation, so it is asked before the reader learns.
 //
-// misses: clusters (`.cluster` reaches its own CTA only); the order among fence.sc (M-16); lanes of
-// one atomic instruction on one word do not learn from each other (M-19).
+// misses: the order among fence.sc (M-16); lanes of one atomic instruction on one word do not learn
+// from each other (M-19).
 
 #include "order/strong.h"
 
 #include <algorithm>
 
 #include "order/check.h"
+#include "order/cluster.h"
 #include "order/tensor.h"
 
 namespace lw::order {
@@ -25,6 +26,7 @@ namespace {
 constexpr size_t kMostEvents = 256;  // of each list of a word; beyond, D-5 counts as failed
 
 bool reaches_other_ctas(Scope scope) { return scope == Scope::kGpu || scope == Scope::kSys; }
+bool reaches_cluster(Scope scope) { return scope != Scope::kCta; }
 
 bool acquires(Strength strength) {
   return strength == Strength::kAcquire || strength == Strength::kAcqRel;
@@ -64,7 +66,16 @@ const BundleRef& releases_of(const Word& word, uint32_t cta) {
   return kNone;
 }
 
-void add_release(Word& word, uint32_t cta, Scope scope, const Contribution& part) {
+const Word::Neutral& releases_in(const Word& word, uint32_t cluster) {
+  static const Word::Neutral kNone;
+  for (const Word::InCluster& one : word.by_cluster) {
+    if (one.cluster == cluster) return one.releases;
+  }
+  return kNone;
+}
+
+void add_release(Word& word, const Cta& by, Scope scope, const Contribution& part) {
+  const uint32_t cta = by.id;
   const BundleRef home = join_contributions({&part, 1}, {});
   auto at = std::find_if(word.by_cta.begin(), word.by_cta.end(),
                          [&](const Word::Releases& one) { return one.cta == cta; });
@@ -72,6 +83,10 @@ void add_release(Word& word, uint32_t cta, Scope scope, const Contribution& part
   at->bundle = join(at->bundle, home);
   join_neutral(word.always, cta, home, kExecutionAndControl);
   if (reaches_other_ctas(scope)) join_neutral(word.wide, cta, home, kAllViews);
+  if (by.cluster_size == 1 || !reaches_cluster(scope)) return;
+  auto near = std::ranges::find(word.by_cluster, by.cluster, &Word::InCluster::cluster);
+  if (near == word.by_cluster.end()) near = word.by_cluster.insert(near, {by.cluster, {}});
+  join_neutral(near->releases, cta, home, kAllViews);
 }
 
 void remember(std::vector<Word::Event>& events, const Word::Event& now) {
@@ -89,8 +104,9 @@ void remember(std::vector<Word::Event>& events, const Word::Event& now) {
 }
 
 // A weak write has gone over the word since, so nobody observes what was there.
-bool is_overwritten(Core& core, Warp& warp, Space space, uint64_t address) {
-  Block* at = core.region(warp, space, address).at(address);
+bool is_overwritten(Core& core, Warp& warp, const Access& access, uint64_t address) {
+  Cta* const peer = core.peer_of(warp, access.cta);
+  Block* at = core.region(warp, access.space, address, peer).at(address);
   int shift = kCoarse;
   if (core.shadow.is_split(*at)) {
     at = &core.shadow.fine(*at, static_cast<int>(address >> 5 & 3));
@@ -145,7 +161,7 @@ class WordAccess {
         access_(access),
         lanes_(lanes),
         address_(address),
-        key_(core.word_key(access.space, warp.cta->id, address)),
+        key_(core.word_key(access, warp, address)),
         word_(core.words[key_]),
         now_{warp.cta->id, event_now(warp, access.op, lanes), core.accesses() + 1,
              core.values != nullptr ? core.values->execution() : 0} {}
@@ -159,6 +175,7 @@ class WordAccess {
     if (acquires(access_.strength)) {
       learn(warp_, lanes_, same_cta);
       if (reaches_other_ctas(access_.scope)) learn_neutral(warp_, lanes_, word_.wide);
+      if (reaches_cluster(access_.scope)) learn_neutral(warp_, lanes_, in_cluster());
       core_.log_sync(warp_, SyncStep::Kind::kStrongAcquire, access_.op, lanes_, place(), 0);
     } else if (access_.result_live) {
       keep_for_fence(same_cta);
@@ -176,6 +193,7 @@ class WordAccess {
     if (access_.kind == Kind::kWrite && !own) {
       word_.by_cta.clear();
       word_.wide = word_.always = {};
+      word_.by_cluster.clear();
     }
     warp_.since_control |= lanes_;
     add_fences();
@@ -186,9 +204,11 @@ class WordAccess {
     now_.event.count = warp_.count;
     word_.observations.write(visit(), access_.kind == Kind::kAtomic);
     const ViewSet views = release ? kAllViews : view_bit(View::kControl);
-    if (auto fenced = carried_by_fence(warp_, lanes_))
-      add_release(word_, now_.cta, access_.scope, *fenced);
-    add_release(word_, now_.cta, access_.scope, publish(warp_, lanes_, views));
+    if (auto fenced = carried_by_fence(core_, warp_, lanes_))
+      add_release(word_, *warp_.cta, access_.scope, *fenced);
+    if (auto inits = carried_inits(warp_, lanes_))
+      add_release(word_, *warp_.cta, std::min(access_.scope, Scope::kCluster), *inits);
+    add_release(word_, *warp_.cta, access_.scope, publish(warp_, lanes_, views));
     word_.last_writer = now_;
   }
 
@@ -241,20 +261,25 @@ class WordAccess {
       const LaneMask lanes = fence.lanes & lanes_;
       if (lanes == 0) continue;
       const ViewSet views = kAllViews & ~view_bit(View::kControl);
-      add_release(word_, now_.cta, fence.scope,
+      add_release(word_, *warp_.cta, fence.scope,
                   publish_at(fence.standing, lanes, fence.count, views));
     }
   }
 
   void keep_for_fence(const BundleRef& same_cta) {
-    if (same_cta.get() == nullptr && !word_.wide[0]) return;
+    if (same_cta.get() == nullptr && !word_.wide[0] && !in_cluster()[0]) return;
     auto& pending = strong_of(warp_).pending;
     auto at = std::find_if(pending.begin(), pending.end(),
                            [&](const PendingAcquire& one) { return one.lanes == lanes_; });
-    if (at == pending.end()) at = pending.insert(at, {lanes_, {}, {}});
+    if (at == pending.end()) at = pending.insert(at, {lanes_, {}, {}, {}});
     at->same_cta = join(at->same_cta, same_cta);
-    for (int v = 0; v < kViews; ++v) at->wide[v] = join(at->wide[v], word_.wide[v]);
+    for (int v = 0; v < kViews; ++v) {
+      at->cluster[v] = join(at->cluster[v], in_cluster()[v]);
+      at->wide[v] = join(at->wide[v], word_.wide[v]);
+    }
   }
+
+  const Word::Neutral& in_cluster() const { return releases_in(word_, warp_.cta->cluster); }
 
   Core& core_;
   Warp& warp_;
@@ -272,6 +297,7 @@ void acquire_by_fence(Warp& warp, LaneMask lanes, Scope scope) {
     const LaneMask here = pending.lanes & lanes & warp.live;
     if (here == 0) continue;
     learn(warp, here, pending.same_cta);
+    if (reaches_cluster(scope)) learn_neutral(warp, here, pending.cluster);
     if (reaches_other_ctas(scope)) learn_neutral(warp, here, pending.wide);
     pending.lanes &= ~(reaches_other_ctas(scope) ? lanes : 0);
   }
@@ -324,8 +350,8 @@ void each_word(const Access& access, const EachShape& each, Visit visit) {
 
 void forget_overwritten(Core& core, Warp& warp, const Access& access, const EachShape& each) {
   each_word(access, each, [&](LaneMask, uint64_t address) {
-    const auto at = core.words.find(core.word_key(access.space, warp.cta->id, address));
-    if (at == core.words.end() || !is_overwritten(core, warp, access.space, address)) return;
+    const auto at = core.words.find(core.word_key(access, warp, address));
+    if (at == core.words.end() || !is_overwritten(core, warp, access, address)) return;
     Word fresh;
     if (at->second.version == 0)
       fresh.polls = std::move(at->second.polls);  // what they poll is what the weak write left

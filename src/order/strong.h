@@ -44,8 +44,13 @@ struct Word {
   using Neutral = std::array<ClockRef, kViews>;  // clocks of no CTA
 
   std::vector<Releases> by_cta;  // of any scope, for readers of the same CTA
-  Neutral wide;                  // of scope gpu and sys, for readers of other CTAs
-  Neutral always;                // E and C of all, whatever the scopes
+  struct InCluster {
+    uint32_t cluster;
+    Neutral releases;
+  };
+  std::vector<InCluster> by_cluster;  // of its CTAs, at its scope or wider, for each other
+  Neutral wide;                       // of scope gpu and sys, for readers of other CTAs
+  Neutral always;                     // E and C of all, whatever the scopes
   Event last_writer{kNoCta, {}};
   std::vector<Event> writes;      // for D-5: the last of each warp and set of lanes
   std::vector<Event> live_reads;  // the same of reads whose value is used
@@ -72,6 +77,7 @@ struct FenceRecord {
 struct PendingAcquire {
   LaneMask lanes = 0;
   BundleRef same_cta;
+  Word::Neutral cluster;
   Word::Neutral wide;
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "order/async_access.h"
+#include "order/cluster.h"
 
 namespace lw::order {
 namespace {
@@ -83,7 +84,7 @@ void bring_writers(const Doing& doing, const Object& free, Region& region, const
   for (const Touch& touch : writers) {
     if (touch.id < kFirstObject) continue;
     const Object& write = core.objects[touch.id];
-    if (write.cta != free.cta || !brings_writer(core.objects[doing.id], write)) continue;
+    if (write.cluster != free.cluster || !brings_writer(core.objects[doing.id], write)) continue;
     if (!is_settled(doing, touch.id)) continue;
     for (uint64_t rest = touch.cells & raced.mask; rest != 0;) {
       const int first = __builtin_ctzll(rest);
@@ -127,12 +128,12 @@ void tell_story(const Doing& doing, std::span<const TensorBox> boxes) {
 // Goes over the boxes, allocation by allocation.
 void touch_boxes(const Doing& doing, std::span<const TensorBox> boxes, bool reads, bool writes) {
   tell_story(doing, boxes);
-  Region& region = cells_of(doing.core, doing.warp.cta->sm);
+  Region& region = cells_of(doing.core, doing.place().sm);
   for (TensorBox left : boxes) {
     const uint32_t end = left.column + left.columns;
     LW_CHECK(end <= TensorCell::kColumns, left.column, left.columns);
     while (left.column < end) {
-      const TensorAllocation* home = allocation_at(*doing.warp.cta, left.column);
+      const TensorAllocation* home = allocation_at(doing.place(), left.column);
       if (home == nullptr) return report_foreign(doing, left.column);
       left.columns = std::min(end, home->column + home->columns) - left.column;
       if (home->freed != 0) {
@@ -148,8 +149,9 @@ void touch_boxes(const Doing& doing, std::span<const TensorBox> boxes, bool read
   }
 }
 
-Doing doing_of(Core& core, Warp& warp, ObjectId id, LaneMask lanes) {
+Doing doing_of(Core& core, Warp& warp, ObjectId id, LaneMask lanes, Cta* peer = nullptr) {
   Doing doing{core, warp};
+  doing.peer = peer;
   doing.id = id;
   doing.key = async_doing_key(warp);
   doing.alone = true;
@@ -263,7 +265,6 @@ void Engine::tensor_store(Warp& warp, OpId op, LaneMask lanes, std::span<const T
 
 void Engine::tensor_issue(Warp& warp, OpId op, LaneId lane, const TensorWork& work) {
   core_->collect_if_due();
-  if (work.pair) return core_->findings.not_modelled(op, RuleId::kT5_26);
   WarpTensor& tensor = tensor_of(warp);
   tensor.issued[lane.value] = tensor.work;
   for (const AsyncAccess& access : work.shared) {
@@ -276,7 +277,10 @@ void Engine::tensor_issue(Warp& warp, OpId op, LaneId lane, const TensorWork& wo
         core_->async_object(warp, deed, agent_shape(1u << lane.value, work.accumulator),
                             tensor.part(TensorPart::kCells), tensor.work);
     const bool writes = access.kind != Kind::kRead;
-    touch_boxes(doing_of(*core_, warp, id, 1u << lane.value), access.boxes,
+    Cta* const peer = core_->peer_of(warp, access.cta);
+    LW_CHECK(peer == nullptr || work.pair, op.value);
+    if (peer != nullptr) check_started(*core_, warp, op, 1u << lane.value, *peer, 0);
+    touch_boxes(doing_of(*core_, warp, id, 1u << lane.value, peer), access.boxes,
                 !writes || access.reads_too, writes);
   }
 }

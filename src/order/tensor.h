@@ -20,8 +20,10 @@
 // orders nothing else, carry what has ended (T5-20); the waiter knows it in E, and
 // after_thread_sync takes it from there to H: ends of tensor work alone, never other data (T5-15).
 //
-// Limits. One CTA: what cta_group::2 and commits to other CTAs order is not modelled and says so.
-// The pairs are those of PTX 9.4; 9.1 had fewer.
+// A pair of CTAs (cta_group::2). What its one thread issues has operands in the cells and the
+// shared memory of both; a commit to several CTAs is an arrival in each.
+//
+// Limits. The pairs are those of PTX 9.4; 9.1 had fewer. dealloc of a pair is that of each CTA.
 
 #include <memory>
 #include <optional>
@@ -80,6 +82,6 @@ bool brings_writer(const Object& load, const Object& write);
 Verdict judge_tensor(const Doing& doing, const Object& earlier, Path path);
 
 // What a relaxed arrival or store of these lanes carries, after a before_thread_sync.
-std::optional<Contribution> carried_by_fence(const Warp& warp, LaneMask lanes);
+std::optional<Contribution> carried_by_fence(const Core& core, const Warp& warp, LaneMask lanes);
 
 }  // namespace lw::order

@@ -69,7 +69,8 @@ RuleId missing_rule(const Doing& doing, const Object& earlier) {
   if (later.agent == Agent::kTensorFree || earlier.agent == Agent::kTensorFree)
     return RuleId::kT5_3;
   if (earlier.agent == Agent::kTensorAlloc) return RuleId::kT5_2;
-  if (earlier.cta != later.cta) return RuleId::kT5_8b;
+  if (earlier.cta != later.cta)
+    return earlier.cluster == later.cluster ? RuleId::kT5_26 : RuleId::kT5_8b;
   if (earlier.warp == later.warp) return RuleId::kT5_10;
   if (earlier.agent == Agent::kTensorLoad) return load_rule(doing, earlier);
   return earlier.agent == Agent::kTensorStore ? RuleId::kT5_11 : work_rule(doing, earlier);
@@ -101,7 +102,13 @@ Verdict judge_tensor(const Doing& doing, const Object& earlier, Path path) {
   // What has ended need not be visible for the columns to go.
   if (doing.core.objects[doing.id].agent == Agent::kTensorFree)
     return {Tier::kStrict, RuleId::kT5_3};
-  if (path == Path::kExecution) return {Tier::kRace, RuleId::kT5_19};
+  if (path == Path::kExecution) {
+    // Finished, and told so from CTA to CTA at the scope of one.
+    const bool across = earlier.cta != doing.warp.cta->id;
+    const bool relaxed = doing.core.findings.any_relaxed_wait();
+    if (across && !relaxed) return {Tier::kStrict, RuleId::kT5_27};
+    return {Tier::kRace, RuleId::kT5_19};
+  }
   return {Tier::kRace, doing.core.findings.any_relaxed_arrival() ? RuleId::kMB8 : RuleId::kW2};
 }
 

@@ -40,7 +40,7 @@ bool knows_lanes(const Clock* clock, const Clock::Ragged& entry) {
 }
 
 // Adds what `from` knows of tensor work, but its shared operands, to a clock that begins as `have`.
-ClockRef with_tensor_work(const ClockRef& have, const Clock& from, const Cta& cta) {
+ClockRef with_own_work(const ClockRef& have, const Clock& from, const Cta& cta) {
   ClockBuilder builder(have);
   for (Component first : cta.tensor_parts) {
     for (Component part = first; part < first + kFencedParts; ++part) {
@@ -52,6 +52,20 @@ ClockRef with_tensor_work(const ClockRef& have, const Clock& from, const Cta& ct
     builder.raise_lanes(entry.component, entry.lanes);
   }
   return builder.finish();
+}
+
+// The same of the other CTAs of the cluster too.
+ClockRef with_tensor_work(const Core& core, const ClockRef& have, const Clock& from,
+                          const Cta& cta) {
+  ClockRef joined = with_own_work(have, from, cta);
+  for (const Clock::Foreign& other : from.foreigns()) {
+    const Cta* const peer = core.ctas[other.cta].get();
+    if (peer == nullptr || peer->cluster != cta.cluster) continue;
+    ClockBuilder builder(joined);
+    builder.join_from(other.cta, with_own_work({}, *other.clock.get(), *peer), cta.id);
+    joined = builder.finish();
+  }
+  return joined;
 }
 
 // The lane alone knows that what it has issued is behind its fence.
@@ -108,7 +122,7 @@ void Engine::tensor_fence_after(Warp& warp, LaneMask lanes) {
     const ClockRef& causality = group.bundle.view(View::kCausality);
     if ((group.lanes & lanes) == 0 || !known || known == causality) continue;
     group.bundle = with_view(group.bundle, View::kCausality,
-                             with_tensor_work(causality, *known.get(), *warp.cta));
+                             with_tensor_work(*core_, causality, *known.get(), *warp.cta));
   }
   if (warp.groups.size() > 1) warp.coalesce();
 }
@@ -142,12 +156,12 @@ AsyncId Engine::tensor_commit(Warp& warp, OpId op, LaneId lane, Mbarrier object)
   return id;
 }
 
-std::optional<Contribution> carried_by_fence(const Warp& warp, LaneMask lanes) {
+std::optional<Contribution> carried_by_fence(const Core& core, const Warp& warp, LaneMask lanes) {
   if (!warp.tensor) return std::nullopt;
   ClockRef known;
   for (const WarpTensor::Fenced& one : warp.tensor->fenced) {
     if ((one.lanes & lanes) == 0 || !one.known) continue;
-    known = with_tensor_work(known, *one.known.get(), *warp.cta);
+    known = with_tensor_work(core, known, *one.known.get(), *warp.cta);
   }
   if (!known) return std::nullopt;
   Contribution part;

@@ -327,17 +327,6 @@ TEST_F(TensorProgram, AcrossWarpsWithoutFencesItIsARace) {
   expect_race(RuleId::kT5_14);
 }
 
-// What is not modelled says so (T5-26).
-
-TEST_F(TensorProgram, PairsOfCtasAreNotModelled) {
-  set_up();
-  TensorWork work;
-  work.pair = true;
-  engine.tensor_issue(warp(4), kMma, kElected, work);
-  ASSERT_EQ(engine.finish().not_modelled.size(), 1u);
-  EXPECT_EQ(engine.facts().not_modelled[0].rule, RuleId::kT5_26);
-}
-
 TEST_F(TensorProgram, ManyReadsOfOneOperandStayFewReaders) {
   set_up();
   copy(4, 40);

@@ -19,6 +19,8 @@ Character Generator::draw_character() {
   c.fence = weight();
   c.finish = 4;
   c.exit = below(8) == 0 ? 1 : 0;
+  c.cluster = below(3) == 0 ? 0 : 4 + weight();
+  c.remote = static_cast<int>(10 + below(60));
   c.grid_wait = below(2) == 0 ? 2 : 0;
   if (below(3) == 0) {
     c.tensor = 20 + static_cast<uint32_t>(below(30));
@@ -91,7 +93,7 @@ void Generator::fence_event() {
     const FenceKind kinds[] = {FenceKind::kAcqRel, FenceKind::kAcquire, FenceKind::kRelease,
                                FenceKind::kSc};
     const FenceKind kind = kinds[below(4)];
-    const Scope scope = often(50) ? Scope::kGpu : Scope::kCta;
+    const Scope scope = often(50) ? Scope::kGpu : some_scope();
     note("fence", lanes,
          fmt::format("kind {} scope {}", static_cast<int>(kind), static_cast<int>(scope)));
     return world_.fence(cta_, warp_, lanes, kind, scope);
@@ -128,8 +130,9 @@ void Generator::named_barrier() {
 }
 
 void Generator::object_event() {
-  FuzzObject& object = world_.object(cta_, static_cast<int>(below(World::kObjects)));
+  FuzzObject& object = some_object(some_owner());
   if (!object.live) {
+    if (object.cta != cta_) return;
     const int counts[] = {1, 2, 32, 33, 64, 96};
     return init(object, counts[below(6)]);
   }
@@ -141,18 +144,23 @@ void Generator::object_event() {
     while (__builtin_popcount(lanes) > object.pending) lanes &= lanes - 1;
     if (lanes == 0) return;
     const bool release = often(75);
-    note("arrive", lanes, fmt::format("object {} release {}", object.offset, release));
-    world_.arrive(cta_, warp_, lanes, object, release);
+    const Scope scope = some_scope();
+    note("arrive", lanes,
+         fmt::format("object {} of {} release {} scope {}", object.offset, object.cta, release,
+                     static_cast<int>(scope)));
+    world_.arrive(cta_, warp_, lanes, object, release, scope);
   } else if (kind < 5) {
     if (object.pending == 0) return;
     lanes = 1u << one_lane(lanes_);
-    note("expect", lanes, fmt::format("object {}", object.offset));
+    note("expect", lanes, fmt::format("object {} of {}", object.offset, object.cta));
     world_.expect(cta_, warp_, lanes, object);
-  } else {
+  } else if (object.cta == cta_) {
     const bool acquire = often(75);
+    const Scope scope = some_scope();
     note("wait", lanes,
-         fmt::format("object {} phase {} acquire {}", object.offset, object.phase, acquire));
-    world_.wait(cta_, warp_, lanes, object, acquire);
+         fmt::format("object {} phase {} acquire {} scope {}", object.offset, object.phase, acquire,
+                     static_cast<int>(scope)));
+    world_.wait(cta_, warp_, lanes, object, acquire, scope);
   }
 }
 
@@ -167,8 +175,11 @@ void Generator::init(FuzzObject& object, int expected) {
 bool Generator::bring(FuzzObject& object, int how) {
   if (how == 0) {
     const bool release = often(85);
-    note("arrive", lanes_, fmt::format("object {} release {}", object.offset, release));
-    world_.arrive(cta_, warp_, lanes_, object, release);
+    const Scope scope = often(80) ? Scope::kCluster : Scope::kCta;
+    note("arrive", lanes_,
+         fmt::format("object {} of {} release {} scope {}", object.offset, object.cta, release,
+                     static_cast<int>(scope)));
+    world_.arrive(cta_, warp_, lanes_, object, release, scope);
     return true;
   }
   if (how == 1) {
@@ -181,7 +192,7 @@ bool Generator::bring(FuzzObject& object, int how) {
     note("expect", 1u << lane, fmt::format("object {}", object.offset));
     world_.expect(cta_, warp_, 1u << lane, object);
     note("arrive", 1u << lane, fmt::format("object {} release true", object.offset));
-    world_.arrive(cta_, warp_, 1u << lane, object, true);
+    world_.arrive(cta_, warp_, 1u << lane, object, true, some_scope());
   }
   world_.next_event("the last in flight finishes");
   world_.finish_last();
@@ -191,26 +202,32 @@ bool Generator::bring(FuzzObject& object, int how) {
 // A warp completes a phase by itself, another one waits for it: how real kernels hand a tile over.
 void Generator::hand_over() {
   const int to = static_cast<int>(below(kWarps));
-  const LaneMask all = world_.live(cta_, to);
-  if (to == warp_ || all == 0 || world_.blocked(cta_, to) != 0) return;
+  const uint32_t owner = some_owner();
+  const LaneMask all = world_.live(owner, to);
+  if ((owner == cta_ && to == warp_) || all == 0 || world_.blocked(owner, to) != 0) return;
   const int how = static_cast<int>(below(3));
+  if (owner != cta_ && how == 1) return;  // cp.async signals its own CTA
   const int needed = how == 2 ? 1 : __builtin_popcount(lanes_);
-  FuzzObject& object = world_.object(cta_, static_cast<int>(below(World::kObjects)));
+  FuzzObject& object = some_object(owner);
+  if (!object.live && owner != cta_) return;
   if (!object.live) init(object, needed);
   if (object.pending != needed || object.bytes != 0) return;
   const uint32_t before = object.phase;
   if (!bring(object, how) || object.phase == before) return;
+  cta_ = owner;
   warp_ = to;
   const bool acquire = often(85);
+  const Scope scope = often(80) ? Scope::kCluster : Scope::kCta;
   note("wait", all,
-       fmt::format("object {} phase {} acquire {}", object.offset, object.phase, acquire));
-  world_.wait(cta_, warp_, all, object, acquire);
+       fmt::format("object {} phase {} acquire {} scope {}", object.offset, object.phase, acquire,
+                   static_cast<int>(scope)));
+  world_.wait(cta_, warp_, all, object, acquire, scope);
 }
 
 void Generator::rare_object_event(FuzzObject& object) {
   const int lane = one_lane(lanes_);
   const std::string place = fmt::format("object {}", object.offset);
-  if (often(40)) {
+  if (object.cta == cta_ && often(40)) {
     if (!world_.is_quiet(cta_, object)) return;
     note("inval", 1u << lane, place);
     return world_.inval(cta_, warp_, lane, object);
@@ -225,7 +242,7 @@ bool Generator::step() {
   if (lanes_ == 0) return false;
   const Character& c = character_;
   uint64_t pick = below(c.access + c.sync + c.barrier + c.mbarrier + c.hand_over + c.copies +
-                        c.bulk + c.fence + c.tensor + c.grid_wait + c.finish + c.exit);
+                        c.bulk + c.fence + c.tensor + c.grid_wait + c.cluster + c.finish + c.exit);
   const auto take = [&](uint32_t weight) {
     if (pick < weight) return true;
     pick -= weight;
@@ -249,6 +266,8 @@ bool Generator::step() {
     tensor_event();
   else if (take(c.grid_wait))
     grid_wait_event();
+  else if (take(c.cluster))
+    cluster_event();
   else if (take(c.fence)) {
     fence_event();
   } else if (take(c.finish)) {
@@ -267,13 +286,13 @@ bool Generator::step() {
 // The next grid follows those before it, or some of them, or runs beside them all.
 void Generator::next_grid() {
   if (often(60)) world_.end_grids(often(50));
-  world_.begin_grid(often(40));
+  world_.begin_grid(often(40), character_.cluster != 0 && often(80));
   world_.next_event(
       fmt::format("grid {} begins, {} run", world_.grids_begun() - 1, world_.grids_running()));
 }
 
 FuzzResult Generator::run(FuzzCounts& counts, bool closely) {
-  world_.begin_grid(false);
+  world_.begin_grid(false, character_.cluster != 0);
   const int first_switch = often(35) ? character_.events / 3 : -1;
   const int second_switch = often(50) ? character_.events * 2 / 3 : -1;
   int stuck = 0;

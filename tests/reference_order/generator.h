@@ -13,7 +13,7 @@ namespace lw::reference_order {
 // differ in character.
 struct Character {
   uint32_t access, sync, barrier, mbarrier, hand_over, copies, bulk, fence, finish, exit, tensor,
-      grid_wait;
+      grid_wait, cluster;
   uint32_t races_kept;  // one of so many accesses that would race is kept
   bool narrow;          // bytes and halves too
   bool strong;          // relaxed atomics and strong loads
@@ -22,6 +22,7 @@ struct Character {
   int global;  // of 100 accesses
   int tile;    // of 100 accesses and copies go to the tile
   int rows;    // of 100 times that it comes to accesses: several like ones of a whole warp
+  int remote;  // of 100 shared places in a cluster are the peer's
   int events;
 };
 
@@ -82,6 +83,15 @@ class Generator {
   void tensor_operation(bool by_warp);
   TensorBox tensor_box(bool by_warp);
   void grid_wait_event();
+  void cluster_event();
+  // The CTA whose shared memory or object it is this time.
+  uint32_t some_owner() {
+    return world_.is_clustered(cta_) && often(character_.remote) ? World::peer_of(cta_) : cta_;
+  }
+  FuzzObject& some_object(uint32_t owner) {
+    return world_.object(owner, static_cast<int>(below(World::kObjects)));
+  }
+  Scope some_scope() { return often(60) ? Scope::kCluster : Scope::kCta; }
   Range range(bool global, uint32_t bytes);
   static std::string describe(const Instruction& what);
   void note(const char* what, LaneMask lanes, const std::string& more = {});

@@ -11,8 +11,8 @@ namespace lw::reference_order {
 std::string Generator::describe(const Instruction& what) {
   const LaneMask lanes = what.form == Instruction::Form::kMatrix ? what.row_lanes : what.lanes;
   std::string text =
-      fmt::format("form {} bytes {} at {} kind {}", static_cast<int>(what.form), what.bytes,
-                  what.address[__builtin_ctz(lanes)], static_cast<int>(what.kind));
+      fmt::format("form {} bytes {} at {} of {} kind {}", static_cast<int>(what.form), what.bytes,
+                  what.address[__builtin_ctz(lanes)], what.owner, static_cast<int>(what.kind));
   if (what.strong) {
     text += fmt::format(" strength {} scope {} live {}", static_cast<int>(what.strength),
                         static_cast<int>(what.scope), what.live);
@@ -80,7 +80,7 @@ void Generator::place_on_tile(Instruction& what) {
 
 Instruction Generator::memory(bool global, uint32_t bytes) {
   Instruction what;
-  what.cta = cta_;
+  what.cta = what.owner = cta_;
   what.warp = warp_;
   what.lanes = what.row_lanes = some_lanes(lanes_);
   if (what.lanes == 0) what.lanes = lanes_;
@@ -143,7 +143,7 @@ void Generator::data_access() {
   if (character_.strong && often(40) && (bytes == 4 || bytes == 8)) {
     what.strong = true;
     what.kind = often(40) ? Kind::kAtomic : what.kind;
-    what.scope = often(50) ? Scope::kGpu : Scope::kCta;
+    what.scope = often(50) ? Scope::kGpu : often(50) ? Scope::kCluster : Scope::kCta;
     what.live = often(50);
     what.strength = strength(what.kind);
     what.form = often(60) ? Instruction::Form::kUniform : Instruction::Form::kEach;
@@ -163,6 +163,7 @@ void Generator::data_access() {
     spread_addresses(what);
     if (often(50)) spread_rows(what);
   }
+  if (!what.global && what.form != Instruction::Form::kMatrix) what.owner = some_owner();
   if (drops(world_.try_access(what))) return;
   note(what.kind == Kind::kRead ? "read" : "write", what.lanes, describe(what));
   world_.access(what);
@@ -204,11 +205,13 @@ bool Generator::bulk_copy(int lane, FuzzObject* signal) {
   const uint32_t bytes = static_cast<uint32_t>(16 << below(6));
   const Range shared = range(false, bytes);
   const Range global = range(true, bytes);
-  if (drops(world_.try_bulk(cta_, warp_, lane, shared, global, load))) return false;
+  const uint32_t to = load ? some_owner() : cta_;
+  if (drops(world_.try_bulk(cta_, warp_, lane, to, shared, global, load))) return false;
   note(load ? "bulk load" : "bulk store", 1u << lane,
-       fmt::format("shared {} global {} bytes {}", shared.base, global.base, bytes));
+       fmt::format("shared {} of {} global {} bytes {} signal in {}", shared.base, to, global.base,
+                   bytes, load ? signal->cta : 0));
   if (load) {
-    world_.bulk_load(cta_, warp_, lane, *signal, shared, global);
+    world_.bulk_load(cta_, warp_, lane, *signal, to, shared, global);
   } else {
     world_.bulk_store(cta_, warp_, lane, shared, global, character_.strong && often(40));
   }
@@ -219,7 +222,7 @@ void Generator::bulk_event() {
   const int lane = one_lane(lanes_);
   const uint64_t kind = below(10);
   if (kind < 4) {
-    FuzzObject& object = world_.object(cta_, static_cast<int>(below(World::kObjects)));
+    FuzzObject& object = some_object(some_owner());
     if (object.live && object.pending != 0) bulk_copy(lane, &object);
     return;
   }

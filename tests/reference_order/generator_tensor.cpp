@@ -51,8 +51,10 @@ void Generator::tensor_operation(bool by_warp) {
     const auto again = [&](const FuzzColumns& other) {
       return &other > &all[i] && other.cta == cta_ && other.slot == all[i].slot;
     };
-    const bool usable =
-        all[i].cta == cta_ && (!all[i].freed || often(5)) && std::ranges::none_of(all, again);
+    const bool of_pair = !by_warp && world_.is_clustered(cta_) && !all[i].freed && often(40) &&
+                         all[i].cta == World::peer_of(cta_);
+    const bool usable = of_pair || (all[i].cta == cta_ && (!all[i].freed || often(5)) &&
+                                    std::ranges::none_of(all, again));
     if (usable && (what.allocation == all.size() || often(50))) what.allocation = i;
   }
   if (what.allocation == all.size()) return tensor_life();
@@ -99,10 +101,10 @@ void Generator::tensor_event() {
   }
   if (kind < 15) return tensor_operation(false);
   if (kind < 18) {
-    FuzzObject& object = world_.object(cta_, static_cast<int>(below(World::kObjects)));
+    FuzzObject& object = some_object(some_owner());
     if (!object.live || object.pending == 0) return;
     const int lane = often(70) ? __builtin_ctz(lanes_) : one_lane(lanes_);
-    note("commit", 1u << lane, fmt::format("object {}", object.offset));
+    note("commit", 1u << lane, fmt::format("object {} of {}", object.offset, object.cta));
     return world_.tensor_commit(cta_, warp_, lane, object);
   }
   const LaneMask lanes = some_lanes(lanes_);
@@ -110,6 +112,26 @@ void Generator::tensor_event() {
   const bool before = often(50);
   note(before ? "before_thread_sync" : "after_thread_sync", lanes);
   world_.tensor_fence(cta_, warp_, lanes, before);
+}
+
+// The barrier of the cluster, the fence for inits, and what is done to the objects of the peer.
+void Generator::cluster_event() {
+  if (!world_.is_clustered(cta_)) return;
+  const LaneMask waits = world_.may_wait(cta_, warp_);
+  if (waits != 0 && often(70)) {
+    note("barrier.cluster.wait", waits);
+    return world_.cluster_wait(cta_, warp_, waits);
+  }
+  const LaneMask arrives = world_.may_arrive(cta_, warp_);
+  if (arrives != 0 && often(60)) {
+    const bool release = often(70);
+    note("barrier.cluster.arrive", arrives, fmt::format("release {}", release));
+    return world_.cluster_arrive(cta_, warp_, arrives, release);
+  }
+  const LaneMask lanes = often(60) ? lanes_ : some_lanes(lanes_);
+  if (lanes == 0) return;
+  note("fence.mbarrier_init", lanes);
+  world_.fence_mbarrier_init(cta_, warp_, lanes);
 }
 
 void Generator::grid_wait_event() {

@@ -158,9 +158,13 @@ void Reference::async_arrive(uint32_t id) {
   Object& object = objects_[{arrival.cta, arrival.offset}];
   check_landing(object, arrival);
   for (uint32_t copy : arrival.copies) {
-    for (int view : {kH, kE, kC}) object.joined[view].learn_milestone(copy);
+    for (int view : {kH, kE, kC}) {
+      object.joined[view].learn_milestone(copy);
+      object.joined_in_cluster[view].learn_milestone(copy);
+    }
   }
   object.joined[kC].join(arrival.control);
+  object.joined_in_cluster[kC].join(arrival.control);
   object.arrived.insert(object.arrived.end(), arrival.arrival.begin(), arrival.arrival.end());
   // That it has arrived can be learnt from the object alone.
   object.bytes.push_back(new_milestone());

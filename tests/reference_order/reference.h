@@ -119,6 +119,11 @@ class Reference {
   // `over`: the grids that are complete before this one starts.
   void begin_grid(uint32_t grid, const std::vector<uint32_t>& over);
   void begin_cta(uint32_t cta, uint32_t grid);
+  void begin_cluster(const std::vector<uint32_t>& ctas);
+  void cluster_arrive(std::span<const int> lanes, bool release);
+  void cluster_complete(uint32_t any);
+  void cluster_wait(std::span<const int> lanes);
+  void fence_mbarrier_init(std::span<const int> lanes);
   static int lane_index(uint32_t cta, int warp, int lane) {
     return static_cast<int>(cta) * kLanesPerCta + warp * kWarpSize + lane;
   }
@@ -137,10 +142,12 @@ class Reference {
   void mbarrier_init(uint32_t cta, uint32_t offset, int lane);
   void mbarrier_inval(uint32_t cta, uint32_t offset, int lane);
   void mbarrier_complete_tx(uint32_t cta, uint32_t offset, std::span<const int> lanes);
-  void mbarrier_arrive(uint32_t cta, uint32_t offset, std::span<const int> lanes, bool release);
+  void mbarrier_arrive(uint32_t cta, uint32_t offset, std::span<const int> lanes, bool release,
+                       Scope scope);
   void mbarrier_expect(uint32_t cta, uint32_t offset, std::span<const int> lanes);
   void mbarrier_complete(uint32_t cta, uint32_t offset);
-  void mbarrier_wait(uint32_t cta, uint32_t offset, std::span<const int> lanes, bool acquire);
+  void mbarrier_wait(uint32_t cta, uint32_t offset, std::span<const int> lanes, bool acquire,
+                     Scope scope);
 
   uint32_t new_milestone() { return next_milestone_++; }
   void cp_async_issued(int lane, uint32_t milestone);
@@ -242,6 +249,7 @@ class Reference {
     std::vector<std::pair<Scope, Views>> fences;
     std::vector<uint32_t> wide_fences;  // events: fences that can release to other CTAs
     std::vector<WordWrite> observed;
+    std::vector<uint32_t> inits, fenced_inits;  // milestones
     std::vector<TensorIds> work;
     Knowledge tensor;  // known at the last before_thread_sync
   };
@@ -260,16 +268,21 @@ class Reference {
   struct Object {
     uint32_t phase = 0;
     LaneEvent init{};
+    uint32_t init_id = 0;  // a milestone, learnt through fence.mbarrier_init
     bool init_raced = false;
     bool in_doubt = false;  // D-2 has failed
     std::vector<LaneEvent> arrived, previous, before;
     // Milestones of copies, ids of asynchronous arrivals.
     std::vector<uint32_t> bytes, previous_bytes, before_bytes;
     std::vector<Calls> expected, waited;
-    Calls uses;         // of its life
-    Views joined;       // what the arrivals bring
+    Calls uses;  // of its life
+    // What the arrivals bring to those who wait at the scope of their CTA, and of the cluster.
+    Views joined, joined_in_cluster;
     Knowledge issuers;  // C of the issuers of copies
-    Views done;
+    Views done, done_in_cluster;
+  };
+  struct Cluster {
+    Views joined, done;
   };
   struct Async {
     uint32_t cta = 0;
@@ -292,6 +305,10 @@ class Reference {
   bool knows_event(const Knowledge& knowledge, const LaneEvent& event) const;
   bool lane_knows_event(int lane, const LaneEvent& event);
   bool conflict(const Record& x, const Record& y) const;
+  uint32_t cluster_of(int lane) const;
+  bool includes(Scope scope, int lane, int other) const;
+  void bring(Object& object, uint32_t cta, int lane, const Views& views, Scope scope);
+  void bring_fenced(Object& object, uint32_t cta, int lane, Scope scope);
   // Is the grid of `earlier` complete before that of `lane` starts?
   bool grid_over(int earlier, int lane);
   bool is_classic_last_block(const Record& x, int lane);
@@ -326,6 +343,9 @@ class Reference {
   uint32_t next_milestone_ = 1;
   uint32_t next_async_ = 1;
   std::map<uint32_t, std::set<uint32_t>> over_;  // by grid
+  std::map<uint32_t, uint32_t> cluster_of_cta_;  // the first CTA; alone: none
+  std::map<uint32_t, Cluster> clusters_;
+  bool relaxed_wait_ = false;
   struct GridWait {
     uint32_t milestone;
     std::set<uint32_t> over;

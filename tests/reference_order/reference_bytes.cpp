@@ -5,21 +5,13 @@
 #include "reference.h"
 
 namespace lw::reference_order {
-namespace {
-
-bool includes(Scope scope, bool same_cta) {
-  return same_cta || scope == Scope::kGpu || scope == Scope::kSys;
-}
-
-}  // namespace
-
 bool Reference::conflict(const Record& x, const Record& y) const {
   if (x.instruction == y.instruction) return false;
   if (!x.writes && !y.writes) return false;
-  const bool same_cta = cta_of(x.lane) == cta_of(y.lane);
   const bool morally_strong = x.strong && y.strong && x.async_proxy == y.async_proxy &&
-                              x.element_bytes == y.element_bytes && includes(x.scope, same_cta) &&
-                              includes(y.scope, same_cta);
+                              x.element_bytes == y.element_bytes &&
+                              includes(x.scope, x.lane, y.lane) &&
+                              includes(y.scope, x.lane, y.lane);
   return !morally_strong;
 }
 

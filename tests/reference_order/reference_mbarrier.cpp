@@ -13,6 +13,8 @@ void Reference::mbarrier_init(uint32_t cta, uint32_t offset, int lane) {
   write_object(cta, offset, lane);
   empty_bytes(cta, offset);
   object.init = {lane, ++state(lane).events};
+  object.init_id = new_milestone();
+  state(lane).inits.push_back(object.init_id);
 }
 
 // A weak write of the object's bytes.
@@ -47,7 +49,9 @@ void Reference::mbarrier_inval(uint32_t cta, uint32_t offset, int lane) {
 
 void Reference::use_object(Object& object, std::span<const int> lanes) {
   for (int lane : lanes) {
-    const bool known = lane == object.init.lane || knows_event(state(lane).views[kH], object.init);
+    const Knowledge& known_to = state(lane).views[kH];
+    const bool known = lane == object.init.lane || knows_event(known_to, object.init) ||
+                       known_to.knows_milestone(object.init_id);
     if (known || object.init_raced) continue;
     object.init_raced = true;
     ++init_races;
@@ -83,17 +87,41 @@ void Reference::check_early_wait(const Object& object, std::span<const int> lane
   if (!forced && !object.in_doubt) ++unforced[RuleId::kD3];
 }
 
+// What a lane brings, to each who waits as far as the two scopes say.
+void Reference::bring(Object& object, uint32_t cta, int lane, const Views& views, Scope scope) {
+  const bool own = cta_of(lane) == cta;
+  for (int view = 0; view < kViewCount; ++view) {
+    const bool end_only = view == kE || view == kC;
+    if (own || end_only) object.joined[view].join(views[view]);
+    if (own || end_only || scope != Scope::kCta) object.joined_in_cluster[view].join(views[view]);
+  }
+}
+
+// What the fences of a lane add to its relaxed arrival.
+void Reference::bring_fenced(Object& object, uint32_t cta, int lane, Scope scope) {
+  for (const auto& [fence, views] : state(lane).fences)
+    bring(object, cta, lane, views, std::min(fence, scope));
+  Views inits;
+  for (int view : {kH, kE, kC})
+    for (uint32_t id : state(lane).fenced_inits) inits[view].learn_milestone(id);
+  if (cta_of(lane) == cta || scope != Scope::kCta) bring(object, cta, lane, inits, Scope::kCluster);
+}
+
 void Reference::mbarrier_arrive(uint32_t cta, uint32_t offset, std::span<const int> lanes,
-                                bool release) {
+                                bool release, Scope scope) {
   Object& object = objects_[{cta, offset}];
   use_object(object, lanes);
   check_forced(object, lanes);
   for (const LaneEvent& call : number(lanes)) {
-    const Views views = publish_across(call.lane);
-    for (int view = 0; view < kViewCount; ++view) {
-      if (release || view == kC) object.joined[view].join(views[view]);
+    Views views = publish_across(call.lane);
+    if (!release) {
+      for (int view = 0; view < kViewCount; ++view)
+        if (view != kC) views[view] = {};
+      bring_fenced(object, cta, call.lane, scope);
     }
-    object.joined[kE].join(state(call.lane).tensor);
+    bring(object, cta, call.lane, views, scope);
+    for (Views* joined : {&object.joined, &object.joined_in_cluster})
+      (*joined)[kE].join(state(call.lane).tensor);
     object.arrived.push_back(call);
   }
 }
@@ -123,15 +151,19 @@ void Reference::mbarrier_complete(uint32_t cta, uint32_t offset) {
     if (!all_known(object.joined[kC], expect)) ++unforced[RuleId::kD3b];
   }
   object.joined[kC].join(object.issuers);
+  object.joined_in_cluster[kC].join(object.issuers);
   for (const Calls& wait : object.waited) {
     if (!all_known(object.joined[kC], wait)) ++unforced[RuleId::kD3];
   }
   for (uint32_t id : object.bytes) {
-    for (int view : {kH, kE, kC, kCrossing}) object.joined[view].learn_milestone(id);
+    for (int view : {kH, kE, kC, kCrossing}) {
+      object.joined[view].learn_milestone(id);
+      object.joined_in_cluster[view].learn_milestone(id);
+    }
   }
   ++object.phase;
-  object.done = object.joined;
-  object.joined = {};
+  object.done = std::exchange(object.joined, {});
+  object.done_in_cluster = std::exchange(object.joined_in_cluster, {});
   object.issuers = {};
   object.before = std::exchange(object.previous, object.arrived);
   object.before_bytes = std::exchange(object.previous_bytes, object.bytes);
@@ -142,13 +174,15 @@ void Reference::mbarrier_complete(uint32_t cta, uint32_t offset) {
 }
 
 void Reference::mbarrier_wait(uint32_t cta, uint32_t offset, std::span<const int> lanes,
-                              bool acquire) {
+                              bool acquire, Scope scope) {
   Object& object = objects_[{cta, offset}];
   use_object(object, lanes);
   check_early_wait(object, lanes);
   object.waited.push_back(number(lanes));
   if (object.phase == 0) return;
-  for (int lane : lanes) learn(lane, object.done, acquire);
+  relaxed_wait_ |= !acquire;
+  const Views& done = scope == Scope::kCta ? object.done : object.done_in_cluster;
+  for (int lane : lanes) learn(lane, done, acquire);
 }
 
 }  // namespace lw::reference_order

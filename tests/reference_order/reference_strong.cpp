@@ -38,8 +38,10 @@ void Reference::forget_overwritten(const ByteKey& key) {
 }
 
 void Reference::acquire_from(int lane, const WordWrite& write, Scope scope) {
-  const bool same_cta = write.cta == cta_of(lane);
-  const auto reaches = [&](Scope release) { return same_cta || (wide(release) && wide(scope)); };
+  const int by = lane_index(write.cta, 0, 0);
+  const auto reaches = [&](Scope release) {
+    return includes(release, by, lane) && includes(scope, by, lane);
+  };
   if (write.release && reaches(write.scope)) learn(lane, write.views, true);
   for (const auto& [release, views] : write.fences) {
     if (reaches(release)) learn(lane, views, true);
@@ -98,16 +100,16 @@ void Reference::write_word(Word& word, const StrongCall& call) {
   word.last_writer = call.lanes;
   for (int lane : call.lanes) {
     ++state(lane).events;
-    WordWrite write{cta_of(lane),
-                    releases(call.strength),
-                    call.scope,
-                    publish_across(lane),
-                    state(lane).fences,
-                    state(lane).tensor,
-                    lane,
-                    instruction_,
-                    call.bytes,
-                    !plain || call.lanes.size() == 1};
+    auto fences = state(lane).fences;
+    Views inits;
+    for (int view : {kH, kE, kC})
+      for (uint32_t id : state(lane).fenced_inits) inits[view].learn_milestone(id);
+    fences.push_back({std::min(call.scope, Scope::kCluster), inits});
+    WordWrite write{cta_of(lane), releases(call.strength),
+                    call.scope,   publish_across(lane),
+                    fences,       state(lane).tensor,
+                    lane,         instruction_,
+                    call.bytes,   !plain || call.lanes.size() == 1};
     word.chain.push_back(write);
     word.writes.push_back({lane, state(lane).events, instruction_});
   }

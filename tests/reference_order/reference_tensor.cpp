@@ -78,7 +78,8 @@ std::pair<int, int> Reference::judge_tensor(const Record& x, const Record& y) {
   if (all_know(kH) || follows(x, y) == Follows::kYes) return {kOrdered, 0};
   const Path path = all_know(kE) ? Path::kExecution : all_know(kC) ? Path::kControl : Path::kNone;
   const bool lifetime = y.agent == Agent::kTensorFree && path != Path::kNone;
-  const bool strict = lifetime || follows(x, y) == Follows::kAcrossWarps;
+  const bool told = path == Path::kExecution && cta_of(x.lane) != cta_of(y.lane) && !relaxed_wait_;
+  const bool strict = lifetime || told || follows(x, y) == Follows::kAcrossWarps;
   return {static_cast<int>(path), strict ? 1 : 2};
 }
 

@@ -38,7 +38,8 @@ World::World(uint64_t seed, bool strict, size_t collect_at, bool partial_warp)
 }
 
 void World::race(const Race& race) {
-  if (race.rule == RuleId::kMB1) {
+  if (race.rule == RuleId::kK8) return;  // the end of a CTA is not made up here
+  if (race.rule == RuleId::kMB1 || race.rule == RuleId::kMB3) {
     ++init_races_;
     return;
   }
@@ -50,7 +51,7 @@ void World::race(const Race& race) {
   if (race.tier != Tier::kRace && race.tier != Tier::kStrict) return;
   const bool global = race.space == Space::kGlobal;
   const bool tensor = race.space == Space::kTensor;
-  const uint32_t owner = global ? 0 : tensor ? kTensorOwner : race.later.cta.value;
+  const uint32_t owner = global ? 0 : tensor ? kTensorOwner : race.owner.value;
   for (uint32_t i = 0; i < race.bytes; i += tensor ? TensorCell::kBytes : 1) {
     const bool used = TensorCell::at(race.address + i).column % kSlotColumns < kUsedColumns;
     if (tensor && !used) continue;
@@ -66,7 +67,7 @@ void World::next_event(std::string text) {
   trace.push_back(fmt::format("{}: {}", instruction_, text));
 }
 
-void World::begin_grid(bool early) {
+void World::begin_grid(bool early, bool clustered) {
   const uint32_t grid = grids_begun_++;
   std::vector<GridId> over, depends;
   for (uint32_t earlier : ended_) over.push_back(GridId{earlier});
@@ -87,15 +88,20 @@ void World::begin_grid(bool early) {
     for (int warp = 0; warp < kWarps; ++warp) {
       live_[{cta, warp}] = partial_warp_ && warp == kWarps - 1 ? kAllLanes >> 12 : kAllLanes;
     }
-    for (int i = 0; i < kObjects; ++i)
+    for (int i = 0; i < kObjects; ++i) {
+      objects_[{cta, i}].cta = cta;
       objects_[{cta, i}].offset = kSharedBytes + 8u * static_cast<uint32_t>(i);
+    }
   }
+  if (clustered) begin_cluster(grid);
 }
 
 void World::end_grids(bool only_first) {
   while (!running_.empty()) {
     const uint32_t grid = running_.front();
     for (uint32_t cta = grid * kCtasPerGrid; cta < (grid + 1) * kCtasPerGrid; ++cta) {
+      for (int index = 0; is_clustered(cta) && index < kWarps; ++index)
+        engine_.exit_lanes(warp(cta, index), op(), live(cta, index));
       engine_.end_cta(CtaId{cta});
       std::erase_if(flights_, [&](const Flight& flight) { return flight.cta == cta; });
       for (FuzzColumns& columns : columns_) columns.freed |= columns.cta == cta;
@@ -136,7 +142,8 @@ std::vector<Touched> World::touched(const Instruction& what) {
       }
     }
     for (uint32_t i = 0; i < what.bytes; ++i) {
-      result.push_back({{what.global, what.global ? 0 : what.cta, what.address[lane] + i}, record});
+      result.push_back(
+          {{what.global, what.global ? 0 : what.owner, what.address[lane] + i}, record});
     }
   });
   return result;
@@ -153,7 +160,7 @@ std::vector<Reference::StrongCall> World::words(const Instruction& what) const {
     LaneMask here = 0;
     each_lane(rest, [&](int lane) { here |= what.address[lane] == address ? 1u << lane : 0; });
     rest &= ~here;
-    calls.push_back({{what.global, what.global ? 0 : what.cta, address},
+    calls.push_back({{what.global, what.global ? 0 : what.owner, address},
                      lane_list(what.cta, what.warp, here),
                      what.kind,
                      what.strength,
@@ -195,7 +202,9 @@ void World::access(const Instruction& what) {
   access.bytes = access.element_bytes = static_cast<uint8_t>(what.bytes);
   access.result_live = what.live;
   access.at = Addresses::each64(what.address.data());
-  const bool plain = !what.strong;
+  const bool is_own = what.global || what.owner == what.cta;
+  if (!is_own) access.cta = CtaId{what.owner};
+  const bool plain = !what.strong && is_own;
   if (what.form == Instruction::Form::kMatrix) {
     engine_.matrix_rows(by, access.op, what.lanes, what.row_lanes, each32, what.bytes, what.kind);
   } else if (plain && what.form == Instruction::Form::kContiguous && what.kind == Kind::kRead) {
@@ -256,44 +265,48 @@ bool World::is_quiet(uint32_t cta, const FuzzObject& object) const {
 void World::inval(uint32_t cta, int index, int lane, FuzzObject& object) {
   reference_.mbarrier_inval(cta, object.offset, Reference::lane_index(cta, index, lane));
   engine_.mbarrier_inval(warp(cta, index), op(), 1u << lane, {CtaId{cta}, object.offset});
-  const uint32_t offset = object.offset;
+  const FuzzObject old = object;
   object = {};
-  object.offset = offset;
+  object.cta = old.cta;
+  object.offset = old.offset;
 }
 
 void World::complete_tx(uint32_t cta, int index, LaneMask lanes, FuzzObject& object) {
-  reference_.mbarrier_complete_tx(cta, object.offset, lane_list(cta, index, lanes));
-  engine_.mbarrier_complete_tx(warp(cta, index), op(), lanes, {CtaId{cta}, object.offset});
+  reference_.mbarrier_complete_tx(object.cta, object.offset, lane_list(cta, index, lanes));
+  engine_.mbarrier_complete_tx(warp(cta, index), op(), lanes, {CtaId{object.cta}, object.offset});
   object.bytes -= static_cast<int>(count_lanes(lanes));
-  complete_if_due(cta, object);
+  complete_if_due(object);
 }
 
-void World::complete_if_due(uint32_t cta, FuzzObject& object) {
+void World::complete_if_due(FuzzObject& object) {
   if (object.pending != 0 || object.bytes != 0) return;
   ++object.phase;
   object.pending = object.expected;
-  engine_.mbarrier_complete({CtaId{cta}, object.offset});
-  reference_.mbarrier_complete(cta, object.offset);
+  engine_.mbarrier_complete({CtaId{object.cta}, object.offset});
+  reference_.mbarrier_complete(object.cta, object.offset);
 }
 
-void World::arrive(uint32_t cta, int index, LaneMask lanes, FuzzObject& object, bool release) {
-  reference_.mbarrier_arrive(cta, object.offset, lane_list(cta, index, lanes), release);
-  engine_.mbarrier_arrive(warp(cta, index), op(), lanes, {CtaId{cta}, object.offset},
-                          release ? Strength::kRelease : Strength::kRelaxed, Scope::kCta);
+void World::arrive(uint32_t cta, int index, LaneMask lanes, FuzzObject& object, bool release,
+                   Scope scope) {
+  reference_.mbarrier_arrive(object.cta, object.offset, lane_list(cta, index, lanes), release,
+                             scope);
+  engine_.mbarrier_arrive(warp(cta, index), op(), lanes, {CtaId{object.cta}, object.offset},
+                          release ? Strength::kRelease : Strength::kRelaxed, scope);
   object.pending -= static_cast<int>(count_lanes(lanes));
-  complete_if_due(cta, object);
+  complete_if_due(object);
 }
 
 void World::expect(uint32_t cta, int index, LaneMask lanes, FuzzObject& object) {
-  reference_.mbarrier_expect(cta, object.offset, lane_list(cta, index, lanes));
-  engine_.mbarrier_expect(warp(cta, index), op(), lanes, {CtaId{cta}, object.offset});
+  reference_.mbarrier_expect(object.cta, object.offset, lane_list(cta, index, lanes));
+  engine_.mbarrier_expect(warp(cta, index), op(), lanes, {CtaId{object.cta}, object.offset});
   object.bytes += static_cast<int>(count_lanes(lanes));
 }
 
-void World::wait(uint32_t cta, int index, LaneMask lanes, FuzzObject& object, bool acquire) {
-  reference_.mbarrier_wait(cta, object.offset, lane_list(cta, index, lanes), acquire);
+void World::wait(uint32_t cta, int index, LaneMask lanes, FuzzObject& object, bool acquire,
+                 Scope scope) {
+  reference_.mbarrier_wait(cta, object.offset, lane_list(cta, index, lanes), acquire, scope);
   engine_.mbarrier_wait(warp(cta, index), op(), lanes, {CtaId{cta}, object.offset},
-                        acquire ? Strength::kAcquire : Strength::kRelaxed, Scope::kCta);
+                        acquire ? Strength::kAcquire : Strength::kRelaxed, scope);
 }
 
 void World::fence_proxy(uint32_t cta, int index, LaneMask lanes, FenceSpaces spaces) {
@@ -312,6 +325,7 @@ void World::exit_lanes(uint32_t cta, int index, LaneMask lanes) {
 }
 
 bool World::barrier_free(uint32_t cta, int warp) const {
+  if (is_clustered(cta)) return false;
   return std::none_of(barriers_.begin(), barriers_.end(), [&](const auto& entry) {
     return entry.first.first == cta && entry.second.arrived.contains(warp);
   });

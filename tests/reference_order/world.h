@@ -18,6 +18,7 @@ namespace lw::reference_order {
 struct Instruction {
   enum class Form { kContiguous, kUniform, kEach, kMatrix };
   uint32_t cta = 0;
+  uint32_t owner = 0;  // of the shared memory
   int warp = 0;
   LaneMask lanes = 0;      // that take part
   LaneMask row_lanes = 0;  // kMatrix: that give rows
@@ -39,6 +40,7 @@ struct FuzzBarrier {
 };
 
 struct FuzzObject {
+  uint32_t cta = 0;  // its index is in `offset`
   uint32_t offset = 0;
   bool live = false;
   int expected = 1;
@@ -76,7 +78,8 @@ class World : public RaceSink {
   void race(const Race& race) override;
 
   // Ordered after the grids that have ended; `early`: a dependent of the last one that runs.
-  void begin_grid(bool early);
+  // `clustered`: its CTAs are a cluster, and have met.
+  void begin_grid(bool early, bool clustered);
   void end_grids(bool only_first);  // of those that run
   size_t grids_running() const { return running_.size(); }
   size_t grids_begun() const { return grids_begun_; }
@@ -90,16 +93,20 @@ class World : public RaceSink {
   // No copy or arrival that will signal it is under way.
   bool is_quiet(uint32_t cta, const FuzzObject& object) const;
   void complete_tx(uint32_t cta, int warp, LaneMask lanes, FuzzObject& object);
-  void arrive(uint32_t cta, int warp, LaneMask lanes, FuzzObject& object, bool release);
+  void arrive(uint32_t cta, int warp, LaneMask lanes, FuzzObject& object, bool release,
+              Scope scope);
   void expect(uint32_t cta, int warp, LaneMask lanes, FuzzObject& object);
-  void wait(uint32_t cta, int warp, LaneMask lanes, FuzzObject& object, bool acquire);
+  void wait(uint32_t cta, int warp, LaneMask lanes, FuzzObject& object, bool acquire, Scope scope);
   DryRun try_cp_async(const Instruction& to_shared, const Instruction& from_global);
   void cp_async(const Instruction& to_shared, const Instruction& from_global);
   void cp_async_commit(uint32_t cta, int warp, LaneMask lanes);
   void cp_async_wait(uint32_t cta, int warp, LaneMask lanes, uint32_t left);
   void cp_async_arrive(uint32_t cta, int warp, LaneMask lanes, FuzzObject& object);
-  void bulk_load(uint32_t cta, int warp, int lane, FuzzObject& object, Range shared, Range global);
-  DryRun try_bulk(uint32_t cta, int warp, int lane, Range shared, Range global, bool load);
+  // `to`: the CTA that the bytes go to.
+  void bulk_load(uint32_t cta, int warp, int lane, FuzzObject& object, uint32_t to, Range shared,
+                 Range global);
+  DryRun try_bulk(uint32_t cta, int warp, int lane, uint32_t to, Range shared, Range global,
+                  bool load);
   void bulk_store(uint32_t cta, int warp, int lane, Range shared, Range global, bool reduce);
   void bulk_commit(uint32_t cta, int warp, LaneMask lanes);
   void bulk_wait(uint32_t cta, int warp, LaneMask lanes, uint32_t left, bool reads_only);
@@ -118,6 +125,15 @@ class World : public RaceSink {
   // Has the grid that this CTA's grid depends on ended?
   bool may_wait_for_grid(uint32_t cta) const;
   void grid_wait(uint32_t cta, int warp, LaneMask lanes);
+  bool is_clustered(uint32_t cta) const { return clustered_.contains(cta / kCtasPerGrid); }
+  // The other CTA of the cluster.
+  static uint32_t peer_of(uint32_t cta) { return cta ^ 1; }
+  // Lanes that may arrive at the barrier of the cluster, and those that may wait.
+  LaneMask may_arrive(uint32_t cta, int warp) const;
+  LaneMask may_wait(uint32_t cta, int warp) const;
+  void cluster_arrive(uint32_t cta, int warp, LaneMask lanes, bool release);
+  void cluster_wait(uint32_t cta, int warp, LaneMask lanes);
+  void fence_mbarrier_init(uint32_t cta, int warp, LaneMask lanes);
   void fence_proxy(uint32_t cta, int warp, LaneMask lanes, FenceSpaces spaces);
   void fence(uint32_t cta, int warp, LaneMask lanes, FenceKind kind, Scope scope);
   // Copies in flight and asynchronous arrivals.
@@ -175,7 +191,7 @@ class World : public RaceSink {
   std::vector<Touched> copied(const Instruction& side, Kind kind, std::map<int, uint32_t>& ids);
   std::vector<Touched> ranged(uint32_t cta, int lane, bool global, Range range, Kind kind,
                               uint32_t id);
-  std::vector<Touched> both_sides(uint32_t cta, int lane, Range shared, Range global, bool load,
+  std::vector<Touched> both_sides(uint32_t to, int lane, Range shared, Range global, bool load,
                                   Kind kind, uint32_t shared_id, uint32_t global_id);
   std::vector<Touched> cells(const TensorBox& box, uint32_t slot, const Record& record) const;
   std::vector<Touched> all_cells(uint32_t slot, const Record& record) const {
@@ -186,7 +202,9 @@ class World : public RaceSink {
   std::vector<Touched> tensor_cells(const TensorEvent& what, const Reference::TensorIds& ids) const;
   void tell_engine(const TensorEvent& what);
   void finish(size_t chosen);
-  void complete_if_due(uint32_t cta, FuzzObject& object);
+  void begin_cluster(uint32_t grid);
+  void complete_if_due(FuzzObject& object);
+  Flight flight_to(const FuzzObject& object) const;
   FuzzObject& place(uint32_t cta, int index) { return objects_.at({cta, index}); }
 
   std::mt19937_64 random_;
@@ -202,6 +220,9 @@ class World : public RaceSink {
   std::map<std::pair<uint32_t, int>, FuzzBarrier> barriers_;
   std::map<std::pair<uint32_t, int>, FuzzObject> objects_;
   std::map<std::tuple<bool, Kind, bool, Strength, Scope, uint32_t, bool>, uint32_t> ops_;
+  std::set<uint32_t> clustered_;  // grids
+  // At the barrier of the cluster: lanes that have arrived in its phase, and that owe a wait.
+  std::map<std::pair<uint32_t, int>, LaneMask> at_cluster_, owes_wait_;
   std::vector<Flight> flights_;
   std::vector<FuzzColumns> columns_;
   std::map<uint32_t, uint32_t> early_;  // the grid that a dependent one need not wait for

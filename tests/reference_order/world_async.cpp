@@ -27,7 +27,8 @@ std::vector<Touched> World::copied(const Instruction& side, Kind kind,
     record.reads = !record.writes;
     record.instruction = instruction_;
     for (uint32_t i = 0; i < side.bytes; ++i) {
-      result.push_back({{side.global, side.global ? 0 : side.cta, side.address[lane] + i}, record});
+      result.push_back(
+          {{side.global, side.global ? 0 : side.owner, side.address[lane] + i}, record});
     }
   });
   return result;
@@ -66,10 +67,8 @@ void World::cp_async_wait(uint32_t cta, int index, LaneMask lanes, uint32_t left
 }
 
 void World::cp_async_arrive(uint32_t cta, int index, LaneMask lanes, FuzzObject& object) {
-  Flight flight;
+  Flight flight = flight_to(object);
   flight.arrival = true;
-  flight.cta = cta;
-  flight.object = &object == &objects_.at({cta, 0}) ? 0 : 1;
   flight.lanes = __builtin_popcount(lanes);
   flight.reference = reference_.cp_async_arrive(cta, object.offset, lane_list(cta, index, lanes));
   flight.engine =
@@ -96,35 +95,40 @@ std::vector<Touched> World::ranged(uint32_t cta, int lane, bool global, Range ra
   return result;
 }
 
-std::vector<Touched> World::both_sides(uint32_t cta, int lane, Range shared, Range global,
-                                       bool load, Kind kind, uint32_t shared_id,
-                                       uint32_t global_id) {
-  auto result = ranged(cta, lane, false, shared, load ? Kind::kWrite : Kind::kRead, shared_id);
-  const auto other = ranged(cta, lane, true, global, kind, global_id);
+World::Flight World::flight_to(const FuzzObject& object) const {
+  Flight flight;
+  flight.cta = object.cta;
+  flight.object = &object == &objects_.at({object.cta, 0}) ? 0 : 1;
+  return flight;
+}
+
+std::vector<Touched> World::both_sides(uint32_t to, int lane, Range shared, Range global, bool load,
+                                       Kind kind, uint32_t shared_id, uint32_t global_id) {
+  auto result = ranged(to, lane, false, shared, load ? Kind::kWrite : Kind::kRead, shared_id);
+  const auto other = ranged(to, lane, true, global, kind, global_id);
   result.insert(result.end(), other.begin(), other.end());
   return result;
 }
 
-DryRun World::try_bulk(uint32_t cta, int index, int lane, Range shared, Range global, bool load) {
+DryRun World::try_bulk(uint32_t cta, int index, int lane, uint32_t to, Range shared, Range global,
+                       bool load) {
   const int who = Reference::lane_index(cta, index, lane);
   const Kind kind = load ? Kind::kRead : Kind::kWrite;
-  return reference_.try_access(both_sides(cta, who, shared, global, load, kind, 0, 0));
+  return reference_.try_access(both_sides(to, who, shared, global, load, kind, 0, 0));
 }
 
-void World::bulk_load(uint32_t cta, int index, int lane, FuzzObject& object, Range shared,
-                      Range global) {
+void World::bulk_load(uint32_t cta, int index, int lane, FuzzObject& object, uint32_t to,
+                      Range shared, Range global) {
   const int who = Reference::lane_index(cta, index, lane);
   const uint32_t ids[] = {reference_.new_milestone()};
-  reference_.access(both_sides(cta, who, shared, global, true, Kind::kRead, ids[0], ids[0]));
-  Flight flight;
-  flight.cta = cta;
-  flight.object = &object == &objects_.at({cta, 0}) ? 0 : 1;
-  flight.reference = reference_.bulk_load(cta, object.offset, who, ids);
+  reference_.access(both_sides(to, who, shared, global, true, Kind::kRead, ids[0], ids[0]));
+  Flight flight = flight_to(object);
+  flight.reference = reference_.bulk_load(object.cta, object.offset, who, ids);
   const AsyncAccess sides[] = {
-      {Space::kShared, Kind::kWrite, CtaId{cta}, std::span(&shared, 1), 4, Scope::kGpu},
+      {Space::kShared, Kind::kWrite, CtaId{to}, std::span(&shared, 1), 4, Scope::kGpu},
       {Space::kGlobal, Kind::kRead, CtaId{cta}, std::span(&global, 1), 4, Scope::kGpu}};
   flight.engine = engine_.bulk_load(warp(cta, index), op(), LaneId{static_cast<uint8_t>(lane)},
-                                    {CtaId{cta}, object.offset}, sides);
+                                    {CtaId{object.cta}, object.offset}, sides);
   flights_.push_back(flight);
 }
 
@@ -166,7 +170,7 @@ void World::finish(size_t chosen) {
     reference_.bulk_complete(flight.reference);
     object.bytes -= 1;
   }
-  complete_if_due(flight.cta, object);
+  complete_if_due(object);
 }
 
 }  // namespace lw::reference_order

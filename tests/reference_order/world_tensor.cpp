@@ -121,7 +121,8 @@ std::vector<Touched> World::tensor_cells(const TensorEvent& what,
 DryRun World::try_tensor(const TensorEvent& what) {
   std::vector<Touched> touched = tensor_cells(what, {});
   const int lane = lane_list(what.cta, what.warp, what.lanes).front();
-  const auto shared = ranged(what.cta, lane, false, what.shared, Kind::kRead, 0);
+  const auto shared =
+      ranged(columns_[what.allocation].cta, lane, false, what.shared, Kind::kRead, 0);
   touched.insert(touched.end(), shared.begin(), shared.end());
   return reference_.try_access(touched);
 }
@@ -132,7 +133,8 @@ void World::tensor(const TensorEvent& what) {
   const Reference::TensorIds ids{reference_.new_tensor_milestone(), reference_.new_milestone(),
                                  reference_.new_tensor_milestone()};
   const FuzzColumns& columns = columns_[what.allocation];
-  reference_.access(ranged(what.cta, lanes.front(), false, what.shared, Kind::kRead, ids.shared));
+  reference_.access(
+      ranged(columns.cta, lanes.front(), false, what.shared, Kind::kRead, ids.shared));
   if (columns.freed) {
     reference_.freed_access(tensor_cells(what, ids), columns.free);
   } else {
@@ -155,11 +157,13 @@ void World::tell_engine(const TensorEvent& what) {
     return engine_.tensor_store(by, op(), what.lanes, {&box, 1});
   const TensorBox operand = shifted(what.operand, slot);
   const bool reads_too = what.accumulates || what.agent == Agent::kTensorShift;
-  const TensorAccess cells[] = {{Kind::kRead, false, {&operand, 1}},
-                                {Kind::kWrite, reads_too, {&box, 1}}};
-  const AsyncAccess shared{Space::kShared, Kind::kRead, CtaId{what.cta}, {&what.shared, 1}};
+  const CtaId owner{columns_[what.allocation].cta};  // of the pair
+  const TensorAccess cells[] = {{Kind::kRead, false, {&operand, 1}, owner},
+                                {Kind::kWrite, reads_too, {&box, 1}, owner}};
+  const AsyncAccess shared{Space::kShared, Kind::kRead, owner, {&what.shared, 1}};
   TensorWork work;
   work.kind = kind_of(what.agent);
+  work.pair = owner.value != what.cta;
   work.accumulator = what.accumulator;
   work.cells = std::span(cells).subspan(what.has_operand ? 0 : 1);
   if (what.shared.bytes != 0) work.shared = {&shared, 1};
@@ -178,14 +182,12 @@ void World::tensor_wait(uint32_t cta, int index, LaneMask lanes, bool stores) {
 }
 
 void World::tensor_commit(uint32_t cta, int index, int lane, FuzzObject& object) {
-  Flight flight;
+  Flight flight = flight_to(object);
   flight.arrival = true;
-  flight.cta = cta;
-  flight.object = &object == &objects_.at({cta, 0}) ? 0 : 1;
   flight.reference =
-      reference_.tensor_commit(cta, object.offset, Reference::lane_index(cta, index, lane));
+      reference_.tensor_commit(object.cta, object.offset, Reference::lane_index(cta, index, lane));
   flight.engine = engine_.tensor_commit(warp(cta, index), op(), LaneId{static_cast<uint8_t>(lane)},
-                                        {CtaId{cta}, object.offset});
+                                        {CtaId{object.cta}, object.offset});
   flights_.push_back(flight);
 }
 
