@@ -30,26 +30,6 @@ using namespace mma_detail;
 
 // --- floating point, any rules: one block_sum after another ---
 
-auto operand_code(MmaType type, bool emulated) {
-  return [=](uint32_t code) -> uint32_t {
-    if (type == MmaType::kTf32) return code >> 13;
-    if (!emulated) return code;
-    uint8_t byte = static_cast<uint8_t>(code);
-    return type == MmaType::kE4m3 ? f16_from_e4m3(byte) : f16_from_e5m2(byte);
-  };
-}
-
-uint32_t rounded_add(const Mma& self, uint32_t sum, uint32_t c) {
-  if (self.form.c != MmaType::kF16) return bits_of(canonical_nan(f32_of(sum) + f32_of(c)));
-  return f16_from_f32_rn(f32_from_f16(static_cast<uint16_t>(sum)) +
-                         f32_from_f16(static_cast<uint16_t>(c)));
-}
-
-// Index of the j-th product of a block.
-int product_of_block(const MmaRules& rules, int block, int j) {
-  return rules.emulated ? j / 2 * 4 + block * 2 + j % 2 : block * rules.block_length + j;
-}
-
 uint32_t sum_of_blocks(const Mma& self, const uint32_t* a, const uint32_t* b, uint32_t c) {
   const MmaRules& rules = self.rules;
   const Format& a_format = rules.emulated ? kF16 : format_of(self.form.a);
@@ -65,7 +45,7 @@ uint32_t sum_of_blocks(const Mma& self, const uint32_t* a, const uint32_t* b, ui
     }
     sum = block_sum(a_format, {x.data(), length}, b_format, {y.data(), length}, sum, rules.block);
   }
-  return rules.emulated ? rounded_add(self, sum, c) : sum;
+  return rules.emulated ? rounded_add(self.form.c, sum, c) : sum;
 }
 
 void plain_float_mma(const Mma& self, Registers a, Registers b, Registers c, void* const* d) {

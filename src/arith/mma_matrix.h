@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "arith/bits.h"
 #include "arith/formats.h"
 #include "arith/fragments.h"
 #include "arith/mma_rules.h"
@@ -103,6 +104,28 @@ inline auto integer_code(MmaType type) {
     if (!is_signed) return static_cast<int32_t>(code);
     return static_cast<int32_t>(code << (32 - bits)) >> (32 - bits);
   };
+}
+
+// Codes of A and B as they are multiplied.
+inline auto operand_code(MmaType type, bool emulated) {
+  return [=](uint32_t code) -> uint32_t {
+    if (type == MmaType::kTf32) return code >> 13;
+    if (!emulated) return code;
+    uint8_t byte = static_cast<uint8_t>(code);
+    return type == MmaType::kE4m3 ? f16_from_e4m3(byte) : f16_from_e5m2(byte);
+  };
+}
+
+// The sum of an emulated form and its addend.
+inline uint32_t rounded_add(MmaType type, uint32_t sum, uint32_t c) {
+  if (type != MmaType::kF16) return bits_of(canonical_nan(f32_of(sum) + f32_of(c)));
+  return f16_from_f32_rn(f32_from_f16(static_cast<uint16_t>(sum)) +
+                         f32_from_f16(static_cast<uint16_t>(c)));
+}
+
+// Index of the j-th product of a block.
+inline int product_of_block(const MmaRules& rules, int block, int j) {
+  return rules.emulated ? j / 2 * 4 + block * 2 + j % 2 : block * rules.block_length + j;
 }
 
 }  // namespace lw::arith::mma_detail

@@ -29,7 +29,7 @@ int metadata_bits(const MmaForm& form) { return form.shape.k / chunk_of(form.a).
 uint32_t bits_of_chunk(const SparseMma& self, const uint32_t* metadata, int row, int chunk) {
   const int quad = row % 8 * 4, upper = row / 8;
   const int bits = metadata_bits(self.form);
-  const bool rows_apart = is_integer(self.form);  // a word belongs to one row
+  const bool rows_apart = element_bits(self.form.a) <= 8;  // a word belongs to one row
   int lane = quad + self.selector, shift = 16 * upper + 4 * chunk;
   if (bits == 32 && !rows_apart) {
     lane = quad + 2 * self.selector + chunk / 4;
@@ -74,23 +74,31 @@ void integers(const SparseMma& self, Registers a, Registers b, Registers c,
 
 void floats(const SparseMma& self, Registers a, Registers b, Registers c, const uint32_t* metadata,
             void* const* d) {
-  const Format format = format_of(self.form.a);
-  const auto decoded = [&](uint32_t code) {
-    return decode(format, self.form.a == MmaType::kTf32 ? code >> 13 : code);
+  const MmaRules& rules = self.rules;
+  const auto decoded_as = [&](MmaType type) {
+    return [&rules, type, code = operand_code(type, rules.emulated)](uint32_t bits) {
+      return decode(rules.emulated ? kF16 : format_of(type), code(bits));
+    };
   };
+  const int a_fraction = (rules.emulated ? kF16 : format_of(self.form.a)).fraction_bits;
+  const int b_fraction = (rules.emulated ? kF16 : format_of(self.form.b)).fraction_bits;
   Matrix<Decoded> rows, columns;
-  take_a(self.form, self.a_registers, a, rows, decoded);
-  take_b(self.form, self.b_registers, b, columns, decoded);
-  const auto length = static_cast<size_t>(self.rules.block_length);
-  each_result(self.form, c, d, [&](int row, int column, uint32_t sum) {
-    std::array<Decoded, 16> y;
-    for (int first = 0; first < self.form.shape.k / 2; first += self.rules.block_length) {
-      for (int j = 0; j < self.rules.block_length; ++j)
-        y[j] = columns.at(column, place_of(self, metadata, row, first + j));
-      sum = block_sum({&rows.at(row, first), length}, format.fraction_bits, {y.data(), length},
-                      format.fraction_bits, sum, self.rules.block);
+  take_a(self.form, self.a_registers, a, rows, decoded_as(self.form.a));
+  take_b(self.form, self.b_registers, b, columns, decoded_as(self.form.b));
+  const auto length = static_cast<size_t>(rules.block_length);
+  each_result(self.form, c, d, [&](int row, int column, uint32_t addend) {
+    uint32_t sum = rules.emulated ? 0 : addend;
+    std::array<Decoded, 32> x, y;
+    for (int block = 0; block < self.form.shape.k / 2 / rules.block_length; ++block) {
+      for (int i = 0; i < rules.block_length; ++i) {
+        const int j = product_of_block(rules, block, i);
+        x[i] = rows.at(row, j);
+        y[i] = columns.at(column, place_of(self, metadata, row, j));
+      }
+      sum = block_sum({x.data(), length}, a_fraction, {y.data(), length}, b_fraction, sum,
+                      rules.block);
     }
-    return sum;
+    return rules.emulated ? rounded_add(self.form.c, sum, addend) : sum;
   });
 }
 
@@ -103,7 +111,6 @@ bool is_integer_form(const MmaForm& form) {
 
 // The dense instruction with half of k.
 std::optional<MmaRules> float_rules(const MmaForm& form, MmaTarget target) {
-  if (is_fp8(form.a)) return std::nullopt;
   MmaForm half = form;
   half.shape.k /= 2;
   return mma_rules(half, target);

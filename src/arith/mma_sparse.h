@@ -16,8 +16,9 @@
 // (From the manual's figures as kernels on GPUs use them; the 32 bits of 8- and 4-bit types by
 // analogy with the first half of the 64.) The products are summed in the order of A's elements, as
 // by a dense instruction with half of k: that is exact for integers; for floating point no device
-// has confirmed it (docs/numerics.md). fp8 is not here: ptxas makes of it, on the targets that we
-// measure, something that is not the manual's product. Tested in
+// has confirmed it (docs/numerics.md). fp8 where there is no such unit goes through f16
+// instructions as dense fp8 does (mma_rules.h): first the even chunks, then the odd ones, then the
+// addend. Tested in
 // machine/semantics/warp_matrix/mma_sparse_test.cpp.
 
 #include <cstdint>

@@ -20,6 +20,13 @@ void for_each_next(const Program& program, const Op* op, Visit visit) {
       visit(program.ops.data() + program.jump_table[op->immediate + index]);
     return;
   }
+  if (op->full == core.invoke.full)
+    return visit(program.ops.data() + program.procedure_calls[op->immediate].start);
+  if (op->full == core.leave.full) {
+    for (const program::ProcedureCall& call : program.procedure_calls)
+      if (call.procedure == op->immediate) visit(program.ops.data() + call.behind);
+    return;
+  }
   const bool jumps = op->full == core.jump.full;
   if (jumps || op->full == core.branch.full || op->full == core.guard.full) visit(op + op->jump);
   if (!jumps) visit(op + 1);

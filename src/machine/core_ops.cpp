@@ -7,10 +7,16 @@
 #include "machine/dispatch.h"
 #include "machine/each_lane.h"
 #include "machine/machine.h"
+#include "machine/procedure_ops.h"
 #include "machine/special_registers.h"
 #include "order/engine.h"
 
 namespace lw::machine {
+
+void note_way(Warp& warp, LaneMask lanes, const Op* target) {
+  warp.leaving = only_exits(target) ? warp.leaving | lanes : warp.leaving & ~lanes;
+}
+
 namespace {
 
 using program::kHasGuard;
@@ -55,11 +61,6 @@ void jump(const Op* op, std::byte* registers, Warp& warp) {
     return polled(op, warp);
   }
   return end_block<mode>(op, op + op->jump, registers, warp);
-}
-
-// Lanes part from the others here (rule W-10).
-void note_way(Warp& warp, LaneMask lanes, const Op* target) {
-  warp.leaving = only_exits(target) ? warp.leaving | lanes : warp.leaving & ~lanes;
 }
 
 [[gnu::noinline]] const Op* split(const Op* op, LaneMask taken, Warp& warp) {
@@ -214,6 +215,12 @@ const program::CoreHandlers& core_handlers() {
       .branch = {&branch<Mode::full>, &branch<Mode::masked>},
       .select = control_handlers<select>,
       .number_of_function = plain_handlers<number_of_function>,
+      .invoke = control_handlers<procedures::invoke>,
+      .leave = control_handlers<procedures::leave>,
+      .fetch = plain_handlers<procedures::fetch>,
+      .put = plain_handlers<procedures::put>,
+      .move = plain_handlers<procedures::move>,
+      .add_base = plain_handlers<procedures::add_base>,
       .exit = control_handlers<exit>,
       .guard = {&guard<Mode::full>, &guard<Mode::masked>},
       .unguard = {&unguard, &unguard},

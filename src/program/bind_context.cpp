@@ -103,8 +103,7 @@ Slot BindContext::source(const ptx::Operand& operand, Type type) {
     case OperandKind::special:
       return special(operand.special(), type);
     case OperandKind::symbol:
-      return constant_address(variable_address(operand.variable(), operand.value),
-                              ptx::bits_of(type) > 32 ? Type::u64 : Type::u32);
+      return address_of(operand, ptx::bits_of(type) > 32 ? Type::u64 : Type::u32);
     case OperandKind::function:
       return constant(address_of_function(operand.function()), Type::u64);
     case OperandKind::immediate:
@@ -168,8 +167,11 @@ Address BindContext::variable_address(ptx::VariableId id, int64_t offset) {
       const auto& local = code_.frames[flat_->frame].local;
       auto area = local.find(id.value);
       if (area != local.end()) {
+        const Frame& frame = code_.frames[flat_->frame];
         address.window = ptx::Space::local;
         address.offset += static_cast<int64_t>(area->second);
+        address.wide = address.constant = !frame.procedure;
+        if (frame.procedure) address.base = base_of(frame);
       } else {
         address.offset += parameter_offset(id);
       }
@@ -200,8 +202,22 @@ Address BindContext::address(const ptx::Operand& operand) {
     address.wide = address.constant = true;
     address.offset = operand.value;
   }
-  address.base = constant_address(address, Type::u64);
+  if (address.constant) address.base = constant_address(address, Type::u64);
   return address;
+}
+
+Slot BindContext::base_of(const Frame& frame) {
+  return frame.procedure ? slots_.frame_pointer() : constant(0, Type::u32);
+}
+
+Slot BindContext::address_of(const ptx::Operand& symbol, Type type) {
+  const Address address = variable_address(symbol.variable(), symbol.value);
+  if (address.constant) return constant_address(address, type);
+  const Slot result = slots_.temporary(slot_class(type));
+  Op& op = emit(environment_.core().add_base, result, address.base);
+  op.immediate = address.displacement();
+  op.detail = static_cast<uint16_t>(slot_class(type));
+  return result;
 }
 
 Op& BindContext::emit(Handlers handlers) {

@@ -18,6 +18,8 @@ class BindContext final : public Decoder {
   void begin(const FlatInstruction& flat) { flat_ = &flat; }
   void end() { slots_.end_instruction(); }
   Slot guard() const;
+  // What offsets in the memory of a frame are added to.
+  Slot base_of(const Frame& frame);
   bool saw_control = false;                // an Op that may park or split the lanes was emitted
   std::set<const FlatInstruction*> polls;  // loads of PollLoops
 
@@ -34,6 +36,7 @@ class BindContext final : public Decoder {
   Slot constant(uint64_t bits, ptx::Type type) override;
   Slot temporary(ptx::Type type) override { return slots_.temporary(slot_class(type)); }
   Slot carry() override { return slots_.carry(); }
+  Slot stack_pointer() override { return slots_.stack_pointer(); }
   Address address(const ptx::Operand& operand) override;
   bool in_function() const override { return flat_->frame != 0; }
   using Decoder::emit;
@@ -53,6 +56,7 @@ class BindContext final : public Decoder {
   Slot special(ptx::SpecialRegister special, ptx::Type type);
   Slot constant_address(const Address& address, ptx::Type type);
   Address variable_address(ptx::VariableId id, int64_t offset);
+  Slot address_of(const ptx::Operand& symbol, ptx::Type type);
   int64_t parameter_offset(ptx::VariableId id) const;
 
   const ptx::Module& module_;

@@ -8,6 +8,7 @@
 #include "program/layout.h"
 #include "program/liveness.h"
 #include "program/polls.h"
+#include "program/procedures.h"
 #include "program/slots.h"
 
 namespace lw::program {
@@ -24,6 +25,7 @@ class Emission {
         code_(code),
         environment_(environment),
         program_(program),
+        slots_(slots),
         polls_(module, code),
         context_(module, code, slots, environment, program),
         label_at_(code.labels.size(), UINT32_MAX) {
@@ -43,13 +45,14 @@ class Emission {
     }
     for (auto [op, label] : jumps_) link(op, label);
     for (auto [entry, label] : table_) program_.jump_table[entry] = to_index(label);
+    for (uint32_t i = 0; i < code_.invocations.size(); ++i) link_invocation(i);
   }
 
  private:
   void mark_used_labels() {
     used_.assign(code_.labels.size(), 0);
     for (const FlatInstruction& flat : code_.instructions) {
-      if (flat.kind == Kind::jump) used_[flat.label] = 1;
+      if (flat.kind == Kind::jump || flat.kind == Kind::invoke) used_[flat.label] = 1;
       for (uint32_t target : flat.targets) used_[target] = 1;
     }
   }
@@ -85,6 +88,11 @@ class Emission {
         return around_guard(flat, [&] { select(flat); });
       case Kind::choose:
         return choose(flat);
+      case Kind::pass:
+        return emit_pass(context_, slots_, environment_.core(), code_, code_.passes[flat.index]);
+      case Kind::invoke:
+      case Kind::leave:
+        return to_procedure(flat);
       case Kind::exit:
         return around_guard(flat, [&] { end_block(core(environment_.core().exit, flat), 1); });
       case Kind::refused:
@@ -133,7 +141,7 @@ class Emission {
   }
 
   void jump(uint32_t index, const FlatInstruction& flat) {
-    bool guarded = flat.source->guarded && !flat.unconditional;
+    bool guarded = !flat.unconditional && flat.source->guarded;
     const CoreHandlers& handlers = environment_.core();
     uint32_t at = size();
     Op& op = core(guarded ? handlers.branch : handlers.jump, flat);
@@ -146,8 +154,25 @@ class Emission {
       op.detail |= kRetries;
       op.immediate = again->second;
     }
-    end_block(op, 1);
+    end_block(op, flat.source != nullptr ? 1 : 0);
     jumps_.emplace_back(at, flat.label);
+  }
+
+  void to_procedure(const FlatInstruction& flat) {
+    const CoreHandlers& handlers = environment_.core();
+    const bool invokes = flat.kind == Kind::invoke;
+    Op& op = core(invokes ? handlers.invoke : handlers.leave, flat);
+    op.a = slots_.stack_pointer();
+    op.b = slots_.frame_pointer();
+    op.immediate = flat.index;
+    end_block(op, invokes ? 1 : 0);
+    if (invokes) program_.procedure_calls.push_back(procedure_call(code_, slots_, flat.index));
+  }
+
+  void link_invocation(uint32_t index) {
+    ProcedureCall& call = program_.procedure_calls[index];
+    call.start = to_index(code_.procedures[call.procedure].start_label);
+    call.behind = to_index(code_.invocations[index].behind_label);
   }
 
   void select(const FlatInstruction& flat) {
@@ -221,6 +246,7 @@ class Emission {
   const FlatCode& code_;
   Environment& environment_;
   Program& program_;
+  SlotMap& slots_;
   Polls polls_;
   BindContext context_;
   std::unordered_map<uint32_t, std::vector<uint32_t>> labels_before_;
@@ -255,7 +281,8 @@ Program decode(const ptx::Module& module, ptx::FunctionId kernel, Environment& e
   SlotMap slots(code, assign_slots(module, code));
   lay_out_parameters(module, kernel, program);
   lay_out_shared(module, code, program);
-  program.local_bytes = static_cast<uint32_t>(code.local_bytes);
+  program.local_bytes =
+      static_cast<uint32_t>(code.local_bytes) + (code.uses_stack ? kStackBytes : 0);
   program.ops.reserve(code.instructions.size() * 5 / 4 + 8);
   Emission(module, code, slots, environment, program).run();
   slots.finish(program);

@@ -23,7 +23,17 @@ struct CoreHandlers {
                     // detail bit 0: the loop polls
   Handlers select;  // lane to entry `a` of the `extra` ones at `immediate` in jump_table
   Handlers number_of_function;  // word d = FunctionId at the address in wide slot a, or `immediate`
-  Handlers exit;                // `length`
+  // Of procedures (flat.h). `immediate` of `invoke` is an index into Program::procedure_calls, that
+  // of `leave` the number of the procedure; a: stack pointer, b: frame pointer; `length`.
+  Handlers invoke;
+  Handlers leave;
+  // Between a register (detail: its SlotClass) and the thread's memory at word b + `immediate`,
+  // `extra` bytes: d = memory; memory = a. Between registers: d = a.
+  Handlers fetch;
+  Handlers put;
+  Handlers move;
+  Handlers add_base;  // d (detail: its SlotClass) = word a + `immediate`
+  Handlers exit;      // `length`
   Handlers guard;  // narrows to predicate `a` (detail bit 1: its complement); none left: to `jump`
   Handlers unguard;  // back to the lanes before
   Handlers negate;   // predicate d = not a

@@ -73,7 +73,8 @@ class Decoder {
 
   virtual Slot constant(uint64_t bits, ptx::Type type) = 0;
   virtual Slot temporary(ptx::Type type) = 0;  // valid within this instruction
-  virtual Slot carry() = 0;  // predicate: the condition code of add.cc and its kin
+  virtual Slot carry() = 0;          // predicate: the condition code of add.cc and its kin
+  virtual Slot stack_pointer() = 0;  // word: where the thread's stack ends in its local memory
   virtual Address address(const ptx::Operand& operand) = 0;
   // `.param` addresses in registers mean local memory here: the body of a device function.
   virtual bool in_function() const = 0;

@@ -1,6 +1,11 @@
 #include <algorithm>
+#include <map>
+#include <set>
 
+#include "program/call_site.h"
 #include "program/flat.h"
+#include "program/layout.h"
+#include "program/passing.h"
 
 namespace lw::program {
 namespace {
@@ -9,54 +14,44 @@ using Kind = FlatInstruction::Kind;
 
 constexpr uint32_t kUnset = UINT32_MAX;
 
-uint64_t round_up(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
-
-// The parts of a `call`.
-struct CallSite {
-  const ptx::Operand* returns = nullptr;
-  const ptx::Operand* callee = nullptr;
-  const ptx::Operand* params = nullptr;
-  const ptx::Operand* list = nullptr;  // .calltargets or .callprototype
-};
-
-// The functions whose address is taken somewhere.
-std::vector<char> find_taken(const ptx::Module& module) {
-  std::vector<char> taken(module.functions.size(), 0);
-  for (const ptx::Variable& variable : module.variables)
-    for (const ptx::Initial& initial : variable.initial)
-      if (initial.kind == ptx::Initial::Kind::function) taken[initial.id] = 1;
-  for (const ptx::Function& function : module.functions)
-    for (const ptx::Instruction& instruction : function.instructions) {
-      if (module.opcode_of(instruction).form == ptx::FormId::call) continue;
-      for (const ptx::Operand& operand : function.operands_of(instruction))
-        if (operand.kind == ptx::OperandKind::function) taken[operand.id] = 1;
-    }
-  return taken;
+bool is_of_the_stack(ptx::FormId form) {
+  return form == ptx::FormId::alloca || form == ptx::FormId::stacksave ||
+         form == ptx::FormId::stackrestore;
 }
 
-CallSite call_site(const ptx::Function& function, const ptx::Instruction& instruction) {
-  CallSite site;
-  for (const ptx::Operand& operand : function.operands_of(instruction)) {
-    if (operand.kind == ptx::OperandKind::list)
-      site.list = &operand;
-    else if (operand.kind == ptx::OperandKind::arguments)
-      (site.callee ? site.params : site.returns) = &operand;
-    else if (!site.callee)
-      site.callee = &operand;
-  }
-  return site;
+bool has_alloca(const ptx::Module& module, const ptx::Function& function) {
+  return std::ranges::any_of(function.instructions, [&](const ptx::Instruction& instruction) {
+    return module.opcode_of(instruction).form == ptx::FormId::alloca;
+  });
 }
+
+using Functions = std::set<uint32_t>;
 
 class Flattener {
  public:
-  Flattener(const ptx::Module& module, PlaceSource& places) : module_(module), places_(places) {}
+  Flattener(const ptx::Module& module, PlaceSource& places, const Functions& procedures)
+      : module_(module),
+        places_(places),
+        procedures_(procedures),
+        callees_(module),
+        passing_(module, code_) {}
 
-  FlatCode run(ptx::FunctionId kernel) {
-    uint32_t frame = open_frame(kernel);
+  // Nothing: there are functions that call themselves and are no procedures yet.
+  std::optional<FlatCode> run(ptx::FunctionId kernel) {
+    const uint32_t frame = open_frame(kernel, {});
+    for (uint32_t id : procedures_) open_procedure(ptx::FunctionId(id));
+    const uint32_t start = new_label();
+    if (!procedures_.empty()) jump_to(frame, start);
+    for (uint32_t i = 0; i < code_.procedures.size(); ++i) procedure(i);
+    place_label(start);
     body(frame);
-    code_.local_bytes = round_up(code_.local_bytes, 16);
+    if (!recursive_.empty()) return std::nullopt;
+    for (const Invocation& one : code_.invocations)
+      code_.instructions[leaves_[one.procedure]].targets.push_back(one.behind_label);
+    code_.local_bytes = align_up(code_.local_bytes, 16);
     return std::move(code_);
   }
+  const Functions& recursive() const { return recursive_; }
 
  private:
   const ptx::Function& function_of(uint32_t frame) const {
@@ -71,9 +66,11 @@ class Flattener {
     code_.labels[label] = static_cast<uint32_t>(code_.instructions.size());
   }
 
-  uint32_t open_frame(ptx::FunctionId id) {
+  uint32_t open_frame(ptx::FunctionId id, std::optional<uint32_t> outer) {
     const ptx::Function& function = module_.functions[id.value];
     Frame frame;
+    frame.outer = outer;
+    if (outer) frame.procedure = code_.frames[*outer].procedure;
     frame.function = id;
     frame.first_place = places_.first_place(id);
     frame.end_label = new_label();
@@ -81,8 +78,44 @@ class Flattener {
       frame.first_virtual.push_back(static_cast<uint32_t>(code_.registers.size()));
       code_.registers.insert(code_.registers.end(), slots_of(reg), slot_class(reg.type));
     }
+    frame.end_virtual = static_cast<uint32_t>(code_.registers.size());
     code_.frames.push_back(std::move(frame));
     return static_cast<uint32_t>(code_.frames.size() - 1);
+  }
+
+  void open_procedure(ptx::FunctionId id) {
+    const auto index = static_cast<uint32_t>(code_.procedures.size());
+    Procedure& procedure = code_.procedures.emplace_back();
+    procedure.frame = open_frame(id, {});
+    procedure.start_label = new_label();
+    code_.frames[procedure.frame].procedure = index;
+    procedure_of_[id.value] = index;
+    code_.uses_stack = true;
+    passing_.bind_procedure(procedure, starts_[index], ends_[index]);
+  }
+
+  void procedure(uint32_t index) {
+    const uint32_t frame = code_.procedures[index].frame;
+    const uint32_t place = code_.frames[frame].first_place;
+    place_label(code_.procedures[index].start_label);
+    pass_all(frame, place, starts_[index]);
+    body(frame);
+    pass_all(frame, last_place(frame), ends_[index]);
+    leaves_[index] = code_.instructions.size();
+    add(frame, Kind::leave, nullptr, last_place(frame)).index = index;
+  }
+
+  void pass_all(uint32_t frame, uint32_t place, std::vector<Pass>& passes) {
+    for (Pass& pass : passes) {
+      add(frame, Kind::pass, nullptr, place).index = static_cast<uint32_t>(code_.passes.size());
+      code_.passes.push_back(std::move(pass));
+    }
+  }
+
+  void jump_to(uint32_t frame, uint32_t label) {
+    FlatInstruction& jump = add(frame, Kind::jump, nullptr, code_.frames[frame].first_place);
+    jump.label = label;
+    jump.unconditional = true;
   }
 
   void body(uint32_t frame) {
@@ -122,6 +155,7 @@ class Flattener {
     const ptx::Instruction& source = function.instructions[index];
     uint32_t place = code_.frames[frame].first_place + index;
     allocate_locals(frame, source);
+    code_.uses_stack |= is_of_the_stack(module_.opcode_of(source).form);
     switch (module_.opcode_of(source).form) {
       case ptx::FormId::bra:
         add(frame, Kind::jump, &source, place).label =
@@ -162,16 +196,44 @@ class Flattener {
     CallSite site = call_site(function_of(frame), source);
     if (site.callee->kind != ptx::OperandKind::function)
       return call_through_pointer(frame, source, place, site);
-    ptx::FunctionId id = resolve_alias(site.callee->function());
+    ptx::FunctionId id = callees_.resolve_alias(site.callee->function());
     if (!module_.functions[id.value].defined) {
       add(frame, Kind::builtin, &source, place).text = module_.functions[id.value].name;
       return;
     }
-    if (std::ranges::find(active_, id) != active_.end())
-      return refuse(frame, source, place, "recursive call");
+    const uint32_t behind = new_label();
+    go_around(frame, source, place, behind);
+    enter(frame, source, place, site, id);
+    place_label(behind);
+  }
+
+  void enter(uint32_t frame, const ptx::Instruction& source, uint32_t place, const CallSite& site,
+             ptx::FunctionId id) {
+    const bool is_procedure = procedures_.contains(id.value);
+    if (!is_procedure && std::ranges::find(active_, id) != active_.end()) {
+      recursive_.insert(id.value);
+      return;
+    }
     if (code_.instructions.size() > kMaxFlat)
       return refuse(frame, source, place, "program too large with all calls inlined");
-    inline_call(frame, source, place, site, id);
+    if (is_procedure) return invoke(frame, source, place, site, procedure_of_[id.value]);
+    inline_body(frame, source, place, site, id);
+  }
+
+  void invoke(uint32_t frame, const ptx::Instruction& source, uint32_t place, const CallSite& site,
+              uint32_t procedure) {
+    const auto index = static_cast<uint32_t>(code_.invocations.size());
+    Invocation invocation{frame, procedure, new_label(), {}, {}};
+    std::vector<Pass> before, behind;
+    if (!passing_.bind_invocation(invocation, site.params, site.returns, before, behind))
+      return refuse(frame, source, place, std::string(kStrangeArgument));
+    pass_all(frame, place, before);
+    FlatInstruction& jump = add(frame, Kind::invoke, nullptr, place);
+    jump.index = index;
+    jump.label = code_.procedures[procedure].start_label;
+    place_label(invocation.behind_label);
+    code_.invocations.push_back(std::move(invocation));
+    pass_all(frame, place, behind);
   }
 
   void call_through_pointer(uint32_t frame, const ptx::Instruction& source, uint32_t place,
@@ -181,14 +243,14 @@ class Flattener {
       return refuse(frame, source, place, "calls through pointers nested too deeply to inline");
     ++pointer_depth_;
     const uint32_t behind = new_label(), other = new_label();
-    std::vector<ptx::FunctionId> candidates = find_candidates(frame, site);
+    const auto candidates = callees_.through_pointer(function_of(frame), site);
     std::vector<uint32_t> targets(module_.functions.size() + 1, other);
     for (ptx::FunctionId id : candidates) targets[id.value] = new_label();
     go_around(frame, source, place, behind);
     add(frame, Kind::choose, &source, place).targets = targets;
     for (ptx::FunctionId id : candidates) {
       place_label(targets[id.value]);
-      inline_body(frame, source, place, site, id);
+      enter(frame, source, place, site, id);
       FlatInstruction& leave = add(frame, Kind::jump, &source, place);
       leave.label = behind;
       leave.unconditional = true;
@@ -199,38 +261,6 @@ class Flattener {
     --pointer_depth_;
   }
 
-  std::vector<ptx::FunctionId> find_candidates(uint32_t frame, const CallSite& site) {
-    if (taken_.empty()) taken_ = find_taken(module_);
-    const ptx::Function& caller = function_of(frame);
-    std::vector<uint32_t> named;
-    if (site.list != nullptr) named = caller.targets[site.list->id].ids;
-    std::vector<ptx::FunctionId> candidates;
-    for (uint32_t id = 0; id < module_.functions.size(); ++id) {
-      const bool may_be_meant = named.empty() ? taken_[id] : std::ranges::count(named, id) != 0;
-      if (may_be_meant && fits(caller, site, ptx::FunctionId(id))) candidates.emplace_back(id);
-    }
-    return candidates;
-  }
-
-  bool fits(const ptx::Function& caller, const CallSite& site, ptx::FunctionId id) const {
-    const ptx::Function& callee = module_.functions[id.value];
-    return callee.defined && !callee.entry && std::ranges::find(active_, id) == active_.end() &&
-           same_sizes(caller, site.returns, callee.returns) &&
-           same_sizes(caller, site.params, callee.params);
-  }
-  bool same_sizes(const ptx::Function& caller, const ptx::Operand* actual,
-                  const std::vector<ptx::VariableId>& formal) const {
-    if ((actual ? actual->count : 0) != formal.size()) return false;
-    for (size_t i = 0; i < formal.size(); ++i) {
-      const ptx::Operand& argument = caller.elements_of(*actual)[i];
-      if (argument.kind != ptx::OperandKind::symbol) return false;
-      if (module_.variables[argument.id].size_bytes() !=
-          module_.variables[formal[i].value].size_bytes())
-        return false;
-    }
-    return true;
-  }
-
   // Lanes whose guard is false go to `label`.
   void go_around(uint32_t frame, const ptx::Instruction& source, uint32_t place, uint32_t label) {
     if (!source.guarded) return;
@@ -239,43 +269,28 @@ class Flattener {
     around.inverted = true;
   }
 
-  ptx::FunctionId resolve_alias(ptx::FunctionId id) const {
-    for (const ptx::Module::Alias& alias : module_.aliases)
-      if (alias.name == id) return alias.target;
-    return id;
-  }
-
-  void inline_call(uint32_t frame, const ptx::Instruction& source, uint32_t place,
-                   const CallSite& site, ptx::FunctionId id) {
-    uint32_t behind = new_label();
-    go_around(frame, source, place, behind);
-    inline_body(frame, source, place, site, id);
-    place_label(behind);
-  }
-
   void inline_body(uint32_t frame, const ptx::Instruction& source, uint32_t place,
                    const CallSite& site, ptx::FunctionId id) {
-    const ptx::Function& caller = function_of(frame);
-    const ptx::Function& callee = module_.functions[id.value];
-    uint32_t inner = open_frame(id);
-    bool bound = bind_areas(frame, inner, caller, site.returns, callee.returns) &&
-                 bind_areas(frame, inner, caller, site.params, callee.params);
-    if (!bound) return refuse(frame, source, place, "call with arguments in registers");
+    const uint32_t inner = open_frame(id, frame);
+    std::vector<Pass> before, behind;
+    if (!passing_.bind_inlined(frame, inner, site.params, site.returns, before, behind))
+      return refuse(frame, source, place, std::string(kStrangeArgument));
+    if (has_alloca(module_, module_.functions[id.value])) keep_stack(inner, before, behind);
+    pass_all(frame, place, before);
     body(inner);
+    pass_all(frame, place, behind);
   }
 
-  // The formal parameters of `inner` are the areas of the actual ones of `frame`.
-  bool bind_areas(uint32_t frame, uint32_t inner, const ptx::Function& caller,
-                  const ptx::Operand* actual, const std::vector<ptx::VariableId>& formal) {
-    size_t count = actual ? actual->count : 0;
-    if (count < formal.size()) return false;
-    for (size_t i = 0; i < formal.size(); ++i) {
-      const ptx::Operand& argument = caller.elements_of(*actual)[i];
-      if (argument.kind != ptx::OperandKind::symbol) return false;
-      uint64_t area = local_area(frame, argument.variable());
-      code_.frames[inner].local[formal[i].value] = area;
-    }
-    return true;
+  // What a function takes from the stack is given back when it returns.
+  void keep_stack(uint32_t frame, std::vector<Pass>& before, std::vector<Pass>& behind) {
+    Pass keep;
+    keep.kind = Pass::Kind::keep_stack;
+    keep.frame = frame;
+    keep.area = passing_.take(frame, 4, 4);
+    keep.bytes = 4;
+    before.push_back(keep);
+    keep.kind = Pass::Kind::take_back_stack;
+    behind.push_back(keep);
   }
 
   // Gives room to the `.local` and `.param` variables that an instruction names.
@@ -288,7 +303,7 @@ class Flattener {
       ptx::Space space = module_.variables[symbol.id].space;
       if (space == ptx::Space::local ||
           (space == ptx::Space::param && !is_kernel_parameter(frame, symbol.variable())))
-        local_area(frame, symbol.variable());
+        passing_.local_area(frame, symbol.variable());
     });
   }
   bool is_kernel_parameter(uint32_t frame, ptx::VariableId id) const {
@@ -296,32 +311,34 @@ class Flattener {
     return function.entry && std::ranges::find(function.params, id) != function.params.end();
   }
 
-  uint64_t local_area(uint32_t frame, ptx::VariableId id) {
-    auto [found, is_new] = code_.frames[frame].local.try_emplace(id.value, 0);
-    if (is_new) {
-      const ptx::Variable& variable = module_.variables[id.value];
-      code_.local_bytes = round_up(code_.local_bytes, std::max(1u, variable.align_bytes()));
-      found->second = code_.local_bytes;
-      code_.local_bytes += variable.size_bytes();
-    }
-    return found->second;
-  }
-
   static constexpr size_t kMaxFlat = 8u << 20;
   static constexpr int kMaxPointerDepth = 3;
+  static constexpr std::string_view kStrangeArgument =
+      "call with an argument that is no variable, register or constant";
 
   const ptx::Module& module_;
   PlaceSource& places_;
+  const Functions& procedures_;
+  Callees callees_;
   FlatCode code_;
+  Passing passing_;
+  Functions recursive_;                                  // call themselves and are no procedures
+  std::map<uint32_t, uint32_t> procedure_of_;            // FunctionId -> index
+  std::map<uint32_t, std::vector<Pass>> starts_, ends_;  // by index
+  std::map<uint32_t, size_t> leaves_;                    // by index: its instruction
   std::vector<ptx::FunctionId> active_;
-  std::vector<char> taken_;  // by FunctionId: its address is; filled when first asked
   int pointer_depth_ = 0;
 };
 
 }  // namespace
 
 FlatCode flatten(const ptx::Module& module, ptx::FunctionId kernel, PlaceSource& places) {
-  return Flattener(module, places).run(kernel);
+  Functions procedures;
+  while (true) {
+    Flattener flattener(module, places, procedures);
+    if (std::optional<FlatCode> code = flattener.run(kernel)) return std::move(*code);
+    procedures.insert(flattener.recursive().begin(), flattener.recursive().end());
+  }
 }
 
 }  // namespace lw::program

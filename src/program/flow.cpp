@@ -12,7 +12,8 @@ namespace {
 
 bool falls_through(const FlatInstruction& instruction) {
   bool leaves = instruction.kind == Kind::jump || instruction.kind == Kind::select ||
-                instruction.kind == Kind::choose || instruction.kind == Kind::exit;
+                instruction.kind == Kind::choose || instruction.kind == Kind::invoke ||
+                instruction.kind == Kind::leave || instruction.kind == Kind::exit;
   return !leaves || (instruction.source != nullptr && instruction.source->guarded);
 }
 
@@ -28,7 +29,8 @@ Flow::Flow(const FlatCode& code)
       before_[to].push_back(i);
     };
     if (falls_through(instruction)) edge(i + 1);
-    if (instruction.kind == Kind::jump) edge(code.labels[instruction.label]);
+    if (instruction.kind == Kind::jump || instruction.kind == Kind::invoke)
+      edge(code.labels[instruction.label]);
     for (uint32_t target : instruction.targets) edge(code.labels[target]);
   }
 }

@@ -39,7 +39,12 @@ class Blocks {
 
   static bool ends_block(const FlatInstruction& instruction) {
     return instruction.kind == Kind::jump || instruction.kind == Kind::select ||
-           instruction.kind == Kind::choose || instruction.kind == Kind::exit;
+           instruction.kind == Kind::choose || instruction.kind == Kind::invoke ||
+           instruction.kind == Kind::leave || instruction.kind == Kind::exit;
+  }
+
+  static bool goes_to_label(const FlatInstruction& instruction) {
+    return instruction.kind == Kind::jump || instruction.kind == Kind::invoke;
   }
 
   void find_leaders(const FlatCode& code) {
@@ -48,7 +53,7 @@ class Blocks {
     for (uint32_t i = 0; i < count; ++i) {
       const FlatInstruction& instruction = code.instructions[i];
       if (ends_block(instruction)) leader[i + 1] = 1;
-      if (instruction.kind == Kind::jump) leader[code.labels[instruction.label]] = 1;
+      if (goes_to_label(instruction)) leader[code.labels[instruction.label]] = 1;
       for (uint32_t target : instruction.targets) leader[code.labels[target]] = 1;
     }
     block_of_.resize(count + 1);
@@ -64,7 +69,7 @@ class Blocks {
     const FlatInstruction& last = code.instructions[blocks_[from].end - 1];
     bool falls = !ends_block(last) || (last.source != nullptr && last.source->guarded);
     if (falls) edge(from, blocks_[from].end);
-    if (last.kind == Kind::jump) edge(from, code.labels[last.label]);
+    if (goes_to_label(last)) edge(from, code.labels[last.label]);
     for (uint32_t target : last.targets) edge(from, code.labels[target]);
   }
   void edge(uint32_t from, uint32_t to_instruction) {
@@ -185,6 +190,7 @@ SlotAssignment assign_slots(const ptx::Module& module, const FlatCode& code) {
   result.slot.assign(intervals.size(), 0);
   for (uint32_t reg : order)
     result.slot[reg] = pools[static_cast<size_t>(code.registers[reg])].take(intervals[reg]);
+  for (const Interval& one : intervals) result.lives.emplace_back(one.begin, one.end);
   result.predicates = std::max(1u, pools[static_cast<size_t>(SlotClass::predicate)].count());
   result.words = std::max(1u, pools[static_cast<size_t>(SlotClass::word)].count());
   result.wides = std::max(1u, pools[static_cast<size_t>(SlotClass::wide)].count());

@@ -24,6 +24,11 @@ struct SlotAssignment {
   uint32_t predicates = 0;     // slots of each class
   uint32_t words = 0;
   uint32_t wides = 0;
+  // By VirtualId: the first and the last instruction between which it may be alive.
+  std::vector<std::pair<uint32_t, uint32_t>> lives;
+  bool is_live(uint32_t reg, uint32_t instruction) const {
+    return lives[reg].first <= instruction && instruction <= lives[reg].second;
+  }
 };
 
 SlotAssignment assign_slots(const ptx::Module& module, const FlatCode& code);

@@ -16,6 +16,11 @@ class Mentions {
   template <class Visit>
   void visit(uint32_t index, Visit&& visit) const {
     const FlatInstruction& flat = code_.instructions[index];
+    if (flat.kind == FlatInstruction::Kind::pass) {
+      for (uint32_t reg : code_.passes[flat.index].from) visit(reg, false);
+      for (uint32_t reg : code_.passes[flat.index].into) visit(reg, true);
+      return;
+    }
     if (flat.source == nullptr) return;
     const ptx::Function& function = module_.functions[code_.frames[flat.frame].function.value];
     auto operands = function.operands_of(*flat.source);

@@ -13,6 +13,7 @@ class Describer {
 
   Node describe(const FlatInstruction& flat) const {
     Node node;
+    if (flat.kind == FlatInstruction::Kind::pass) return describe(code_.passes[flat.index]);
     if (flat.source == nullptr) return node;
     const ptx::Function& function = module_.functions[code_.frames[flat.frame].function.value];
     const ptx::Opcode& opcode = module_.opcode_of(*flat.source);
@@ -28,6 +29,14 @@ class Describer {
   }
 
  private:
+  static Node describe(const Pass& pass) {
+    Node node;
+    node.reads = pass.from;
+    node.writes = pass.into;
+    if (pass.kind == Pass::Kind::load) node.effect = Effect::load;
+    if (pass.kind == Pass::Kind::store) node.effect = Effect::store;
+    return node;
+  }
   void add_condition_code(Node& node, const ptx::Opcode& opcode) const {
     const auto code = static_cast<uint32_t>(code_.registers.size());
     const std::string_view name = mnemonic(opcode);

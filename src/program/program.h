@@ -2,8 +2,8 @@
 // A kernel ready to run: Ops, the layout of its registers, variables and parameters.
 //
 // Device functions are inlined at every call, with registers of their own, so a Program is one flat
-// array, a lane's position in it is one pointer, and liveness sees through calls. (Recursion and a
-// program that grows beyond kMaxOps are `not analysed`.)
+// array, a lane's position in it is one pointer, and liveness sees through calls. Functions that
+// call themselves stand in it once (flat.h). A program that grows beyond kMaxOps is `not analysed`.
 
 #include <memory>
 #include <optional>
@@ -16,6 +16,10 @@
 namespace lw::program {
 
 inline constexpr uint32_t kMaxOps = 16u << 20;
+
+// Of a thread that invokes procedures or takes memory by `alloca`. How much it is on a device is
+// said at run time (1 KiB if nothing is); what needs more than this is `not analysed`.
+inline constexpr uint32_t kStackBytes = 16u << 10;
 
 // Where shared addresses start: the first KiB is reserved by the system on sm_90 and later. In a
 // cluster the rank of the CTA stands above, from this bit on: the address of a variable is one in
@@ -66,13 +70,37 @@ struct Parameter {
   bool pointer = false;
 };
 
+// Where a procedure is invoked (flat.h). Offsets are in the record of the procedure, and on the
+// other side in the invoking one's memory: its record, or that of the thread itself.
+struct ProcedureCall {
+  struct Copied {
+    uint32_t outside = 0;
+    uint32_t inside = 0;
+    uint32_t bytes = 0;
+  };
+  struct Saved {
+    Slot slot;
+    uint8_t bytes = 4;  // 4, 8: lanes; 1: predicate
+  };
+  int32_t start = 0;   // index of the Op
+  int32_t behind = 0;  // where it goes on
+  uint32_t procedure = 0;
+  uint32_t record_bytes = 0;
+  bool from_record = false;
+  std::vector<Saved> saved;
+  uint32_t saved_bytes = 0;
+  std::vector<Copied> params;
+  std::vector<Copied> returns;
+};
+
 class Program {
  public:
   const ptx::Module* module = nullptr;
   ptx::FunctionId kernel;
   std::vector<Op> ops;
-  std::vector<Slot> slots;                        // operands beyond d, a, b, c
-  std::vector<int32_t> jump_table;                // of brx.idx: indices of Ops
+  std::vector<Slot> slots;          // operands beyond d, a, b, c
+  std::vector<int32_t> jump_table;  // of brx.idx: indices of Ops
+  std::vector<ProcedureCall> procedure_calls;
   std::vector<std::string> texts;                 // what a handler may want to say
   std::vector<std::shared_ptr<const void>> kept;  // objects that Ops point at
   uint32_t register_bytes = 0;                    // of a warp, a multiple of 64

@@ -68,6 +68,16 @@ Slot SlotMap::carry() {
   return *carry_;
 }
 
+Slot SlotMap::stack_pointer() {
+  if (!stack_pointer_) stack_pointer_ = grow(SlotClass::word);
+  return *stack_pointer_;
+}
+
+Slot SlotMap::frame_pointer() {
+  if (!frame_pointer_) frame_pointer_ = grow(SlotClass::word);
+  return *frame_pointer_;
+}
+
 void SlotMap::finish(Program& program) const {
   program.register_bytes = static_cast<uint32_t>(align_up(end_, kLine));
   auto bytes = [](SlotClass kind) -> uint8_t {
@@ -75,6 +85,8 @@ void SlotMap::finish(Program& program) const {
   };
   for (const auto& [key, slot] : constants_)
     program.constants.push_back({slot, bytes(key.kind), key.bits, key.is_shared_address});
+  if (stack_pointer_) program.constants.push_back({*stack_pointer_, 4, code_.local_bytes});
+  if (frame_pointer_) program.constants.push_back({*frame_pointer_, 4, code_.local_bytes});
   for (const auto& [key, slot] : specials_)
     program.specials.push_back({slot, bytes(key.second), key.first});
 }

@@ -21,6 +21,13 @@ class SlotMap {
   Slot temporary(SlotClass kind);  // until the next `end_instruction`
   void end_instruction();
   Slot carry();  // the condition code of add.cc and its kin
+  // Offsets in the thread's memory: where its stack ends, and where the record of the procedure
+  // that it runs lies.
+  Slot stack_pointer();
+  Slot frame_pointer();
+  bool is_live(uint32_t virtual_register, uint32_t instruction) const {
+    return assignment_.is_live(virtual_register, instruction);
+  }
 
   void finish(Program& program) const;  // sizes, constants, specials
 
@@ -44,6 +51,8 @@ class SlotMap {
   std::vector<Slot> temporaries_[3];
   size_t temporaries_used_[3] = {};
   std::optional<Slot> carry_;
+  std::optional<Slot> stack_pointer_;
+  std::optional<Slot> frame_pointer_;
 };
 
 }  // namespace lw::program

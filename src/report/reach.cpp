@@ -15,7 +15,7 @@ std::string memory_words(uint64_t bytes) {
 
 // Forms whose sums follow a rule that no device has confirmed (docs/numerics.md).
 constexpr std::string_view kUnconfirmed[] = {"mma_f8f6f4", "mma_mxf8f6f4", "mma_mxf4",
-                                             "mma_mxf4nvf4"};
+                                             "mma_mxf4nvf4", "mma_sp_fp8_f16"};
 
 std::vector<std::string> unconfirmed(Names& names) {
   std::vector<std::string> forms = forms_used(names);

@@ -70,28 +70,30 @@ Words run(const ptx::Module& module, const std::string& kernel) {
   return words;
 }
 
-void compare(const std::string& name) {
+// Returns how many kernels were compared.
+size_t compare(const std::string& name) {
   diagnose::Emitter emitter;
   const auto module = ptx::parse(read_text(name + ".ptx"), name + ".ptx", emitter);
-  ASSERT_TRUE(module);
+  if (!module) return 0;
   const auto expected = read_expected(name);
-  ASSERT_GT(expected.size(), 20u);
   for (const auto& [kernel, words] : expected) {
     const Words ours = run(*module, kernel);
     for (size_t i = 0; i < kWords; ++i)
       EXPECT_EQ(ours[i], words[i]) << kernel << ", row " << i / 32 << ", lane " << i % 32;
   }
+  return expected.size();
 }
 
 TEST(Agree, LanesOfAnH200) {
-  int compared = 0;
+  size_t kernels = 0;
   for (const auto& file : std::filesystem::directory_iterator(LW_SOURCE_DIR "/tests/agree")) {
     auto results = file.path();
     if (results.extension() != ".ptx" || !exists(results.replace_extension(".tsv"))) continue;
-    compare(file.path().stem());
-    ++compared;
+    const size_t compared = compare(file.path().stem());
+    EXPECT_GT(compared, 1u) << file.path();
+    kernels += compared;
   }
-  EXPECT_GT(compared, 0);
+  EXPECT_GT(kernels, 250u);
 }
 
 // Every kernel of matrix.ptx runs here: none is of a form that is not modelled.

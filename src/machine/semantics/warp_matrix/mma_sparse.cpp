@@ -59,6 +59,8 @@ void bind_sparse(Decoder& decoder) {
 void bind_mma_sp_f16(Decoder& decoder) { bind_sparse(decoder); }
 void bind_mma_sp_bf16(Decoder& decoder) { bind_sparse(decoder); }
 void bind_mma_sp_tf32(Decoder& decoder) { bind_sparse(decoder); }
+void bind_mma_sp_fp8(Decoder& decoder) { bind_sparse(decoder); }
+void bind_mma_sp_fp8_f16(Decoder& decoder) { bind_sparse(decoder); }
 void bind_mma_sp_int8(Decoder& decoder) { bind_sparse(decoder); }
 void bind_mma_sp_int4(Decoder& decoder) { bind_sparse(decoder); }
 

@@ -255,7 +255,7 @@ TEST(MmaSparse, WhatIsNotModelledIsNotFound) {
   using T = arith::MmaType;
   EXPECT_FALSE(arith::find_sparse_mma({{16, 8, 32}, T::kF16, T::kF16, T::kF32}, 2, {90}));
   EXPECT_FALSE(arith::find_sparse_mma({{16, 8, 64}, T::kS8, T::kS8, T::kS32}, 1, {90}));
-  EXPECT_FALSE(arith::find_sparse_mma({{16, 8, 64}, T::kE4m3, T::kE4m3, T::kF32}, 0, {90}));
+  EXPECT_FALSE(arith::find_sparse_mma({{16, 8, 64}, T::kE4m3, T::kE4m3, T::kF32}, 0, {80}));
   EXPECT_FALSE(arith::find_sparse_mma({{16, 8, 8}, T::kF16, T::kF16, T::kF32}, 0, {90}));
 }
 
