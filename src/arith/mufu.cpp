@@ -1,5 +1,7 @@
 #include "arith/mufu.h"
 
+#include <cmath>
+
 #include "arith/float32.h"
 #include "arith/formats.h"
 #include "arith/mufu_unit.h"
@@ -89,6 +91,27 @@ double rsqrt_approx_ftz_f64(double x) {
   uint32_t r = unit::rsqrt(unit::kOne + (static_cast<uint32_t>(odd) << 23) + (fraction << 3));
   int32_t field = static_cast<int32_t>(r >> 23) - 127 + 1023 - ((exponent - 1023) >> 1);
   return from_high_word(static_cast<uint32_t>(field) << 20 | (r & unit::kFraction) >> 3);
+}
+
+namespace {
+
+double rsqrt_step(double x) {
+  const double y = rsqrt_approx_ftz_f64(x);
+  const double error = std::fma(x, -(y * y), 1.0);
+  return std::fma(std::fma(error, 0.375, 0.5), y * error, y);
+}
+
+}  // namespace
+
+double rsqrt_approx_f64(double x) {
+  constexpr uint64_t kNegativeResult = 0xfff8000000000000, kQuiet = 0x0008000000000000;
+  const uint64_t bits = bits_of(x);
+  if (x == 0) return f64_of((bits & uint64_t{1} << 63) | 0x7ff0000000000000);
+  if (std::isnan(x)) return f64_of(bits | kQuiet);
+  if (std::signbit(x)) return f64_of(kNegativeResult);
+  if (std::isinf(x)) return 0;
+  if (bits >> 52 == 0) return rsqrt_step(x * 0x1p54) * 0x1p27;
+  return rsqrt_step(x);
 }
 
 #define LW_WARP_UNIT(name, function, table)                                                   \

@@ -34,6 +34,9 @@ uint16_t tanh_approx_bf16(uint16_t x);
 
 double rcp_approx_ftz_f64(double x);
 double rsqrt_approx_ftz_f64(double x);
+// Without .ftz: what ptxas makes of it, a step from the unit's result (read from its code for
+// sm_90).
+double rsqrt_approx_f64(double x);
 
 // A whole warp: 32 words in, 32 words out (f32 bits). `out` may be `in`.
 using WarpFunction = void (*)(const uint32_t* in, uint32_t* out);

@@ -71,10 +71,9 @@ void bind_tanh(Decoder& decoder) { emit_2(decoder, whole_warp<arith::warp_tanh_a
 void bind_rcp_approx_f64(Decoder& decoder) {
   emit_2(decoder, plain_handlers<run_f64<arith::rcp_approx_ftz_f64>>);
 }
-// The form without .ftz is not a unit's result: the compiler builds it from others.
 void bind_rsqrt_approx_f64(Decoder& decoder) {
-  if (!decoder.has(Mod::ftz)) return decoder.not_modelled("rsqrt.approx.f64 without .ftz");
-  emit_2(decoder, plain_handlers<run_f64<arith::rsqrt_approx_ftz_f64>>);
+  emit_2(decoder, decoder.has(Mod::ftz) ? plain_handlers<run_f64<arith::rsqrt_approx_ftz_f64>>
+                                        : plain_handlers<run_f64<arith::rsqrt_approx_f64>>);
 }
 
 }  // namespace lw::machine
