@@ -9,12 +9,13 @@
 
 namespace lw::program {
 
-HeldContents::HeldContents(int objects) : contents(64), pointers(64) {
+HeldContents::HeldContents(int objects) : contents(64), pointers(64), objects(objects) {
   Sources all = kModuleData;
   for (int i = 0; i < objects; ++i) all |= Sources{1} << i;
   for (int i = 0; i < objects; ++i) contents[i] = Sources{1} << i;
   contents[std::countr_zero(kModuleData)] = kModuleData;
-  for (int i = 0; i < 64; ++i) pointers[i] = Sources{1} << i == kOnChip ? 0 : all;
+  for (int i = 0; i < objects; ++i) pointers[i] = all;
+  pointers[std::countr_zero(kModuleData)] = all;
 }
 
 namespace {
@@ -23,13 +24,17 @@ using Kind = FlatInstruction::Kind;
 using ptx::Effect;
 using ptx::Space;
 
-// Of a value: whose contents it depends on, and what it may point to.
+// Of a value: whose contents it depends on, what it may point to, and pieces of which pointers it
+// may be.
 struct Value {
   Sources contents = 0;
   Sources pointers = 0;
+  Sources pieces = 0;
   Value operator|(const Value& other) const {
-    return {contents | other.contents, pointers | other.pointers};
+    return {contents | other.contents, pointers | other.pointers, pieces | other.pieces};
   }
+  // Of an address.
+  Sources leads_to() const { return pointers != 0 ? pointers : pieces; }
   friend bool operator==(const Value&, const Value&) = default;
 };
 
@@ -43,6 +48,7 @@ class Slice {
         values_(code.registers.size() + 1),
         plainly_(pointed.plainly | kModuleData),
         held_(held) {
+    number_shared();
     const std::vector<Sources>& parameters = pointed.parameters;
     const ptx::Function& kernel = module.functions[code.frames.front().function.value];
     for (size_t i = 0; i < kernel.params.size(); ++i)
@@ -59,12 +65,20 @@ class Slice {
     for (size_t i = 0; i < nodes_.size(); ++i) {
       if (const Sources by = decides(i); by != 0)
         result.decided.push_back({by, base::OpId(code_.instructions[i].place)});
-      result.lost |= is_lost(i);
+      if (is_lost(i)) result.lost.push_back(base::OpId(code_.instructions[i].place));
     }
     return result;
   }
 
  private:
+  void number_shared() {
+    int bit = std::countr_zero(kOnChip) - 1;
+    for (uint32_t id = 0; id < module_.variables.size() && bit >= held_.objects; ++id)
+      if (module_.variables[id].space == Space::shared && module_.variables[id].size_bytes() > 0)
+        shared_[id] = Sources{1} << bit--;
+    for (const auto& [id, object] : shared_) on_chip_ |= object;
+  }
+
   Value all_of(const std::vector<uint32_t>& registers) const {
     Value value;
     for (uint32_t reg : registers) value = value | values_[reg];
@@ -83,6 +97,9 @@ class Slice {
         return kModuleData;
       case Space::constant:
         return 0;
+      case Space::shared:
+        if (const auto at = shared_.find(variable.value); at != shared_.end()) return at->second;
+        return kOnChip;
       default:
         return kOnChip;
     }
@@ -117,13 +134,17 @@ class Slice {
   // The objects that it may touch.
   Sources touched(size_t index) const {
     const Node& node = nodes_[index];
-    if (node.effect == Effect::load || node.effect == Effect::store ||
-        node.effect == Effect::atomic) {
-      if (is_on_chip(index)) return kOnChip;
-    }
-    Sources objects = (all_of(node.address) | symbols_of(node)).pointers;
-    if (is_on_chip(index)) objects |= kOnChip;
-    return objects;
+    if (code_.instructions[index].kind == Kind::pass) return kOnChip;
+    const Sources objects = (all_of(node.address) | symbols_of(node)).leads_to();
+    if (!is_on_chip(index)) return objects;
+    const Sources there = (objects & on_chip_) != 0 ? objects & on_chip_ : on_chip_;
+    const bool only_there = node.effect == Effect::load || node.effect == Effect::store ||
+                            node.effect == Effect::atomic;
+    return (only_there ? 0 : objects) | there | tensor_memory(index);
+  }
+  Sources tensor_memory(size_t index) const {
+    const std::string_view name = mnemonic(*opcode_of(index));
+    return name == "tcgen05" || name == "wgmma" ? kOnChip : 0;
   }
 
   template <class Visit>
@@ -133,16 +154,33 @@ class Slice {
   Value held_by(Sources objects) const {
     Value value;
     each_object(objects, [&](int i) {
-      value = value | Value{held_.contents[i], held_.pointers[i]};
+      value = value | Value{held_.contents[i], held_.pointers[i], 0};
     });
     return value;
   }
+  // What a load gives of that. An address on the chip fits into any register.
+  Value loaded(size_t index, Value value) const {
+    const ptx::Opcode* opcode = opcode_of(index);
+    const int bits = opcode == nullptr ? 0 : ptx::bits_of(opcode->type(0));
+    if (bits == 0 || bits >= 64) return value;
+    value.pieces |= value.pointers & ~on_chip_;
+    value.pointers &= on_chip_;
+    return value;
+  }
+  // Registers that are packed into a wider one may become a pointer.
+  Value packed(size_t index, Value value) const {
+    const ptx::Opcode* opcode = opcode_of(index);
+    if (opcode != nullptr && mnemonic(*opcode) == "mov" && nodes_[index].reads.size() > 1)
+      value.pointers |= value.pieces;
+    return value;
+  }
   void hold(Sources objects, const Value& value) {
+    const Sources pointers = value.pointers | value.pieces;
     each_object(objects, [&](int i) {
       changed_ |=
-          (value.contents & ~held_.contents[i]) != 0 || (value.pointers & ~held_.pointers[i]) != 0;
+          (value.contents & ~held_.contents[i]) != 0 || (pointers & ~held_.pointers[i]) != 0;
       held_.contents[i] |= value.contents;
-      held_.pointers[i] |= value.pointers;
+      held_.pointers[i] |= pointers;
     });
   }
   void set(const Node& node, const Value& value) {
@@ -169,13 +207,13 @@ class Slice {
     const Sources objects = touched(index);
     switch (node.effect) {
       case Effect::none:
-        return set(node, in | symbols_of(node) | address);
+        return set(node, packed(index, in | symbols_of(node) | address));
       case Effect::load:
         if (reads_parameter(index)) {
-          const Value given{address.contents, (address | symbols_of(node)).pointers};
+          const Value given{address.contents, (address | symbols_of(node)).pointers, 0};
           return set(node, given | held_by(kOnChip & objects));
         }
-        return set_all(node, Value{address.contents, 0} | in | held_by(objects));
+        return set_all(node, Value{address.contents, 0, 0} | in | loaded(index, held_by(objects)));
       case Effect::store:
         return hold(objects, in);
       case Effect::barrier:  // the state of an object of synchronisation is no data
@@ -192,6 +230,7 @@ class Slice {
     const FlatInstruction& flat = code_.instructions[index];
     const Node& node = nodes_[index];
     const Sources guard = node.guard ? values_[*node.guard].contents : 0;
+    if (flat.kind == Kind::pass) return 0;
     if (flat.kind != Kind::plain) return guard | all_of(node.reads).contents;
     if (node.effect == Effect::none) return membership(index);
     const Sources place = guard | all_of(node.address).contents | map_of(index);
@@ -203,8 +242,8 @@ class Slice {
   Sources map_of(size_t index) const {
     if (!has(index, ptx::Mod::tensor)) return 0;
     const Node& node = nodes_[index];
-    const Sources objects = (all_of(node.address) | symbols_of(node)).pointers;
-    return held_by(objects & plainly_).contents & ~kOnChip;
+    const Sources objects = (all_of(node.address) | symbols_of(node)).leads_to();
+    return held_by(objects & plainly_).contents & ~on_chip_;
   }
   // The mask of a warp collective, its last operand.
   Sources membership(size_t index) const {
@@ -237,6 +276,8 @@ class Slice {
   std::vector<Node> nodes_;
   std::vector<Value> values_;  // by virtual register
   std::map<uint32_t, Sources> parameters_;
+  std::map<uint32_t, Sources> shared_;  // variables that are objects of their own
+  Sources on_chip_ = kOnChip;           // and those
   Sources plainly_;
   HeldContents& held_;
   bool changed_ = false;

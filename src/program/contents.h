@@ -4,11 +4,16 @@
 // A verdict from one run is about the data of that run, unless no data can change an event: no
 // branch, address, mask, count or barrier operand depends on what memory holds. This is a forward
 // slice over registers and memory: a value loaded from an object depends on the object's contents
-// and on all that was ever stored there. It ignores the order of instructions, takes shared, local
-// and tensor memory for one object, and a whole parameter for one pointer, so it names too much,
-// never too little. Where an address comes from nowhere known, it says so and nothing else holds.
+// and on all that was ever stored there. It ignores the order of instructions, takes each variable
+// in shared memory, the dynamic block, and all of local and tensor memory for one object, and a
+// whole parameter for one pointer, so it names too much, never too little. Where an address comes
+// from nowhere known, it says where, and unless that is never reached nothing else holds.
 //
-// Objects are bits: those that the caller numbers (buffers), and two of its own.
+// A pointer stays in its object, whatever is added to it: a number of fewer than 64 bits that was
+// loaded is an offset beside a pointer, and a piece of one only where no pointer is there.
+//
+// Objects are bits: those that the caller numbers (buffers), two of its own, and below these as
+// many variables in shared memory as there is room for; the others are on-chip memory as such.
 
 #include <cstdint>
 #include <vector>
@@ -27,6 +32,7 @@ inline constexpr Sources kModuleData = Sources{1} << 63;  // `.global` variables
 struct HeldContents {
   std::vector<Sources> contents;  // by bit
   std::vector<Sources> pointers;
+  int objects = 0;  // that the caller numbers
 
   explicit HeldContents(int objects);
 };
@@ -39,7 +45,7 @@ struct Decided {
 
 struct ContentsSlice {
   std::vector<Decided> decided;
-  bool lost = false;  // an address comes from nowhere known
+  std::vector<base::OpId> lost;  // their addresses come from nowhere known
 };
 
 // What the parameters of a kernel point to, each; and all those that a plain pointer leads to,

@@ -64,15 +64,32 @@ std::vector<program::ContentsSlice> slices_of(const casefile::Inputs& inputs, co
   return slices;
 }
 
+// Is none of these instructions ever executed? What holds for this run's data holds for others
+// until an event differs, so neither are they then.
+bool none_reached(const casefile::Inputs& inputs, RunPlan plan, std::vector<base::OpId> ops) {
+  plan.order.reset();
+  plan.watched = std::move(ops);
+  plan.journal = true;
+  return run_again(inputs, plan).journal.empty();
+}
+
+bool is_lost(const casefile::Inputs& inputs, const RunPlan& plan,
+             const std::vector<program::ContentsSlice>& slices) {
+  std::vector<base::OpId> ops;
+  for (const program::ContentsSlice& slice : slices)
+    ops.insert(ops.end(), slice.lost.begin(), slice.lost.end());
+  return !ops.empty() && !none_reached(inputs, plan, std::move(ops));
+}
+
 }  // namespace
 
-ContentsReach contents_reach(const casefile::Inputs& inputs, const Run& run) {
+ContentsReach contents_reach(const casefile::Inputs& inputs, const RunPlan& plan, const Run& run) {
   const auto& buffers = inputs.parts.buffers;
   ContentsReach reach;
   if (buffers.size() > program::kMostObjects) return reach;
   if (run.set_up.machine->launches().size() != inputs.parts.launches.size()) return reach;
   const auto slices = slices_of(inputs, run);
-  if (std::ranges::any_of(slices, [](const auto& slice) { return slice.lost; })) return reach;
+  if (is_lost(inputs, plan, slices)) return reach;
   for (size_t i = 0; i < buffers.size(); ++i) {
     std::optional<base::OpId> first;
     for (const program::ContentsSlice& slice : slices) {

@@ -19,7 +19,8 @@ struct ContentsReach {
   std::vector<DecidingBuffer> deciding;
 };
 
-// Nothing is said (both empty) where an address comes from nowhere known.
-ContentsReach contents_reach(const casefile::Inputs& inputs, const Run& run);
+// Nothing is said (both empty) where an address comes from nowhere known, in an instruction that is
+// reached: where there is such a one, the case runs once more to know that. `run` is by `plan`.
+ContentsReach contents_reach(const casefile::Inputs& inputs, const RunPlan& plan, const Run& run);
 
 }  // namespace lw::prove

@@ -253,7 +253,7 @@ Answer judge(const casefile::Inputs& inputs, const RunPlan& asked, Run plain,
   weaken_races(answer);
   answer.verdict.outcome = outcome_of(answer);
   answer.verdict.extent = extent_of(answer, answer.verdict.outcome);
-  if (holds_for_data(answer)) answer.contents = contents_reach(inputs, answer.run);
+  if (holds_for_data(answer)) answer.contents = contents_reach(inputs, plan, answer.run);
   return answer;
 }
 
