@@ -93,7 +93,8 @@ extern "C" __global__ void recursion(unsigned* out) {
 extern "C" __global__ void stack(unsigned* out) {
   const int t = threadIdx.x;
   int hash = 0;
-  for (int round = 1; round < 400; round += 37) hash = hash * 31 + reversed(1 + (t + round) % 40, t);
+  for (int round = 1; round < 400; round += 37)
+    hash = hash * 31 + reversed(1 + (t + round) % 40, t);
   out[t] = hash;
   out[t + 32] = nested(t % 10, t);
 }
