@@ -94,7 +94,7 @@ TEST(Contents, VariablesInSharedMemoryAreTheirOwn) {
 
 TEST(Contents, ALoadedOffsetStaysWithItsPointer) {
   const std::string at = "ld.global.u32 %r1, [%y]; mul.wide.u32 %z, %r1, 4; add.u64 %z, %x, %z; ";
-  EXPECT_EQ(deciding(at + "ld.global.u32 %r2, [%z]; st.global.u32 [%y], %r2;"), kY);
+  EXPECT_EQ(deciding(at + "ld.global.u32 %r2, [%z]; st.global.u32 [%x], %r2;"), kY);
   // Two of them may be a pointer, and so is what has 64 bits.
   const std::string store =
       "st.global.u32 [%z], 1; ld.global.u32 %r3, [%x]; "
