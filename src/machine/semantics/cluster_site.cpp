@@ -12,10 +12,6 @@ bool may_go_unchecked(const Op& op, Warp& warp, std::string what) {
   return false;
 }
 
-bool may_pair(const Op& op, Warp& warp) {
-  return may_go_unchecked(op, warp, "the order of tensor memory of a pair of CTAs");
-}
-
 Cta* cta_of_rank(const Op& op, Warp& warp, uint64_t rank, base::LaneMask lanes) {
   const size_t size = warp.cta->cluster.size();
   Cta* const cta = rank < size ? warp.cta->cluster[rank] : nullptr;

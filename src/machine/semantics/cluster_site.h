@@ -28,7 +28,6 @@ constexpr uint64_t address_of_rank(uint64_t in_window, uint32_t rank) {
 // Whether an instruction of which the order engine knows nothing may go on; if not, that has been
 // said.
 bool may_go_unchecked(const Op& op, Warp& warp, std::string what);
-bool may_pair(const Op& op, Warp& warp);  // cta_group::2
 
 // The CTA of this rank; null, and the fault has been reported, if there is none or it has ended.
 Cta* cta_of_rank(const Op& op, Warp& warp, uint64_t rank, base::LaneMask lanes);

@@ -27,7 +27,6 @@ namespace {
 using diagnose::RuleId;
 
 // alloc: a address, b displacement, c columns; dealloc: a address, c columns.
-constexpr uint16_t kPair = 4;
 constexpr uint32_t kLeastColumns = 32;
 constexpr uint32_t kWordBytes = 4;
 
@@ -75,9 +74,16 @@ bool shares_sm(const Warp& warp) {
   });
 }
 
-void has_allocated(CtaSyncState& sync, uint32_t columns) {
-  sync.uses_tensor_memory = true;
-  sync.tensor_columns = columns;
+// The columns are the CTA's: where they begin is stored.
+const Op* take(const Op& op, Warp& warp, uint32_t first, uint32_t columns, uint32_t place) {
+  warp.cta->sync.uses_tensor_memory = true;
+  warp.cta->sync.tensor_columns = columns;
+  if (warp.order) {
+    const Telling telling(op, warp);
+    warp.order->tensor_alloc(*warp.order_warp, op.instruction, warp.active, first, columns, place);
+  }
+  std::memcpy(warp.shared + place, &first, kWordBytes);
+  return &op + 1;
 }
 
 // Columns that both CTAs of the pair get; without any the warp waits, or the fault has been
@@ -109,16 +115,14 @@ std::optional<uint32_t> allocate_as_pair(const Op& op, Warp& warp, uint32_t colu
 }
 
 const Op* run_alloc_pair(const Op& op, Warp& warp) {
-  if (!require_whole_warp(op, warp) || !may_pair(op, warp)) return nullptr;
+  if (!require_whole_warp(op, warp)) return nullptr;
   const auto columns = columns_of(op, warp);
   if (!columns || !may_allocate(op, warp, *columns)) return nullptr;
   const auto place = place_of_address(op, warp);
   if (!place) return nullptr;
   const auto first = allocate_as_pair(op, warp, *columns);
   if (!first) return nullptr;
-  has_allocated(warp.cta->sync, *columns);
-  std::memcpy(warp.shared + *place, &*first, kWordBytes);
-  return &op + 1;
+  return take(op, warp, *first, *columns, *place);
 }
 
 const Op* run_alloc(const Op& op, Warp& warp) {
@@ -133,14 +137,7 @@ const Op* run_alloc(const Op& op, Warp& warp) {
     warp.block(&op, {Wait::Kind::tensor_columns, 0, *columns, op.instruction});
     return nullptr;
   }
-  has_allocated(warp.cta->sync, *columns);
-  if (warp.order) {
-    const Telling telling(op, warp);
-    warp.order->tensor_alloc(*warp.order_warp, op.instruction, warp.active, *first, *columns,
-                             *place);
-  }
-  std::memcpy(warp.shared + *place, &*first, kWordBytes);
-  return &op + 1;
+  return take(op, warp, *first, *columns, *place);
 }
 
 std::string not_allocated(uint32_t address, const TensorMemory::Allocation* freed) {
@@ -157,7 +154,6 @@ void wake_waiting(Machine& machine, uint32_t sm) {
 
 void run_dealloc(const Op& op, Warp& warp) {
   if (!require_whole_warp(op, warp)) return;
-  if ((op.detail & kPair) && !may_pair(op, warp)) return;
   const auto address = uniform_value(op, warp, "address", op.a);
   if (!address) return;
   const auto columns = columns_of(op, warp);
@@ -200,8 +196,7 @@ void bind_tcgen05_alloc(Decoder& decoder) {
 void bind_tcgen05_dealloc(Decoder& decoder) {
   const Slot address = decoder.source(decoder.operand(0), ptx::Type::b32);
   const Slot columns = decoder.source(decoder.operand(1), ptx::Type::u32);
-  decoder.emit(aligned_handlers<run_dealloc>, Slot{}, address, Slot{}, columns).detail =
-      decoder.has(ptx::Mod::cta_group_2) ? kPair : 0;
+  decoder.emit(aligned_handlers<run_dealloc>, Slot{}, address, Slot{}, columns);
 }
 
 void bind_tcgen05_relinquish_alloc_permit(Decoder& decoder) {

@@ -13,8 +13,7 @@ namespace lw::machine {
 namespace {
 
 // Op: a address, b displacement, c mask of CTAs.
-constexpr uint16_t kPair = 1 << 8;
-constexpr uint16_t kMulticast = 1 << 9;
+constexpr uint16_t kMulticast = 1 << 8;
 
 class ProductArrival final : public AsyncOperation {
  public:
@@ -74,7 +73,6 @@ void commit_to_several(const Op& op, Warp& warp, int lane, uint32_t offset) {
 }
 
 void run_commit(const Op& op, Warp& warp) {
-  if ((op.detail & kPair) && !may_pair(op, warp)) return;
   const AddressOperand operand{op.a, op.b, (op.detail & kWide) != 0, (op.detail & kGeneric) != 0};
   for_each_lane(warp.active, [&](int lane) {
     if (warp.machine->has_ended()) return;
@@ -93,8 +91,7 @@ void bind_tcgen05_commit(Decoder& decoder) {
   const Slot mask = multicast ? decoder.source(decoder.operand(1), ptx::Type::u16) : Slot{};
   Op& op =
       decoder.emit(plain_handlers<run_commit>, Slot{}, address.base, address.displacement, mask);
-  op.detail = static_cast<uint16_t>(address_bits(address) | (multicast ? kMulticast : 0) |
-                                    (decoder.has(ptx::Mod::cta_group_2) ? kPair : 0));
+  op.detail = static_cast<uint16_t>(address_bits(address) | (multicast ? kMulticast : 0));
 }
 
 }  // namespace lw::machine

@@ -176,28 +176,63 @@ uint32_t accumulator_of(ProductKind kind, const Product& product) {
   return number << 9 | product.d.column;
 }
 
-void tell_order(const Op& op, Warp& warp, int lane, const Product& product) {
+// What the order engine is told of the operands that a CTA has.
+struct Told {
+  std::vector<order::TensorBox> read;
+  order::TensorBox d;
+  std::vector<order::Range> a, b, b_rest;
+};
+
+// D of a folded product: the second half of its columns stands in the upper lanes.
+order::TensorBox box_of_d(const Product& product) {
+  const ProductShape& shape = product.shape;
+  if (!product.folded)
+    return {product.d.column, shape.n, lanes_of_rows(product.d.lane, shape.m, product.kept)};
+  return order::TensorBox::full(product.d.column, shape.n / 2);
+}
+
+Told told_of(const Product& product) {
+  Told told;
+  if (product.a.in_tensor_memory)
+    told.read.push_back({product.a.address.column, kColumnsOfA,
+                         lanes_of_rows(product.a.address.lane, product.shape.m, {})});
+  add_boxes(product.scales_a, told.read);
+  add_boxes(product.scales_b, told.read);
+  told.d = box_of_d(product);
+  told.a = ranges_of(product.a.pieces);
+  told.b = ranges_of(product.b.pieces);
+  told.b_rest = ranges_of(product.b_rest.pieces);
+  return told;
+}
+
+void tell_order(const Op& op, Warp& warp, int lane, std::span<const Product> products) {
   if (!warp.order) return;
   const Telling telling(op, warp);
-  const ProductShape& shape = product.shape;
-  std::vector<order::TensorBox> read;
-  if (product.a.in_tensor_memory)
-    read.push_back({product.a.address.column, kColumnsOfA,
-                    lanes_of_rows(product.a.address.lane, shape.m, {})});
-  add_boxes(product.scales_a, read);
-  add_boxes(product.scales_b, read);
-  const order::TensorBox d{product.d.column, shape.n,
-                           lanes_of_rows(product.d.lane, shape.m, product.kept)};
-  const order::TensorAccess cells[] = {{order::Kind::kWrite, shape.product.accumulate, {&d, 1}},
-                                       {order::Kind::kRead, false, read}};
-  const auto a = ranges_of(product.a.pieces), b = ranges_of(product.b.pieces);
-  const order::AsyncAccess shared[] = {shared_access(*warp.cta, order::Kind::kRead, b),
-                                       shared_access(*warp.cta, order::Kind::kRead, a)};
+  std::vector<Told> all;
+  for (const Product& product : products) all.push_back(told_of(product));
+  std::vector<order::TensorAccess> cells;
+  std::vector<order::AsyncAccess> shared;
+  const auto add_shared = [&](const Source& from, std::span<const order::Range> ranges) {
+    if (ranges.empty()) return;
+    shared.push_back(shared_access(*warp.machine->cta(from.cta), order::Kind::kRead, ranges));
+  };
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Product& product = products[i];
+    const Told& told = all[i];
+    cells.push_back(
+        {order::Kind::kWrite, product.shape.product.accumulate, {&told.d, 1}, product.cta});
+    if (!told.read.empty()) cells.push_back({order::Kind::kRead, false, told.read, product.cta});
+    add_shared(product.a, told.a);
+    if (i != 0) continue;  // a pair has one B
+    add_shared(product.b, told.b);
+    add_shared(product.b_rest, told.b_rest);
+  }
   warp.order->tensor_issue(*warp.order_warp, op.instruction,
                            base::LaneId(static_cast<uint8_t>(lane)),
-                           {.accumulator = accumulator_of(kind_of_product(op), product),
-                            .cells = std::span(cells, read.empty() ? 1 : 2),
-                            .shared = std::span(shared, a.empty() ? 1 : 2)});
+                           {.pair = products.size() > 1,
+       .accumulator = accumulator_of(kind_of_product(op), products.front()),
+                            .cells = cells,
+                            .shared = shared});
 }
 
 void issue(const Op& op, Warp& warp, int lane, Product product) {
@@ -214,18 +249,18 @@ void issue_pair(const Op& op, Warp& warp, int lane) {
   if (!own) return;
   std::optional<Product> other = product_of(op, warp, lane, *peer);
   if (!other) return;
-  issue(op, warp, lane, std::move(*own));
-  issue(op, warp, lane, std::move(*other));
+  Product both[] = {std::move(*own), std::move(*other)};
+  tell_order(op, warp, lane, both);
+  for (Product& product : both) issue(op, warp, lane, std::move(product));
 }
 
 void run_mma(const Op& op, Warp& warp) {
-  if ((op.detail & kPair) && !may_pair(op, warp)) return;
   for_each_lane(warp.active, [&](int lane) {
     if (warp.machine->has_ended()) return;
     if (op.detail & kPair) return issue_pair(op, warp, lane);
     std::optional<Product> product = product_of(op, warp, lane, *warp.cta);
     if (!product) return;
-    tell_order(op, warp, lane, *product);
+    tell_order(op, warp, lane, {&*product, 1});
     issue(op, warp, lane, std::move(*product));
   });
 }
