@@ -136,8 +136,7 @@ class TextReport {
                 color_);
     const prove::RacePair& pair = finding.pairs.front();
     const bool reads = finding.hazard == prove::Hazard::read_after_write;
-    const bool ends = pair.second().agent == order::Agent::kExit;
-    const std::string_view over = ends ? "ended" : reads ? "written" : "overwritten";
+    const std::string_view over = reads ? "written" : "overwritten";
     block.site(names_.site(pair.first().op), done(pair.first(), "written", one_warp(pair)));
     block.site(names_.site(pair.second().op), done(pair.second(), over, one_warp(pair)));
     block.line(missing_edge(finding, names_));

@@ -25,7 +25,6 @@ std::string_view first_word(const RaceFinding& finding) {
 
 std::string_view second_word(const RaceFinding& finding) {
   if (finding.pairs.front().second().agent == order::Agent::kTensorFree) return "dealloc";
-  if (finding.pairs.front().second().agent == order::Agent::kExit) return "end of the CTA";
   return finding.hazard == Hazard::read_after_write ? "read" : "write";
 }
 
