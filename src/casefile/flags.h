@@ -16,13 +16,13 @@ struct Flags {
   std::string kernel;
   std::string grid;
   std::string block;
-  bool cooperative = false;
   std::string cluster;
   uint64_t shared = 0;
   uint32_t registers = 0;
   uint64_t seed = 0;
   std::vector<std::string> arguments;  // `[name=]dtype:count[=data]` or `dtype=value`
   std::vector<std::string> outputs;
+  bool cooperative = false;
 
   bool given() const { return !kernel.empty(); }
 };

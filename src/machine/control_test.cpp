@@ -183,7 +183,7 @@ TEST(Control, APointerToSomethingElseIsNotAnalysed) {
   }
 }
 
-TEST(Control, ARecursiveCallIsNotAnalysed) {
+TEST(Control, ARecursionWithoutEndIsNotAnalysed) {
   TestKernel test(with_result("{ .param .b32 p; st.param.b32 [p], %t; call.uni f, (p); }", R"(
 .func f(.param .b32 a) {
   .param .b32 b;
@@ -193,7 +193,7 @@ TEST(Control, ARecursiveCallIsNotAnalysed) {
   test.buffer(32);
   test.launch(1, 32);
   ASSERT_TRUE(test.result().not_analysed.has_value());
-  EXPECT_EQ(test.result().not_analysed->reason, "recursive call");
+  EXPECT_EQ(test.result().not_analysed->reason, "the stack of a thread is full, at 16 KiB");
 }
 
 TEST(Control, ManyTargets) {

@@ -119,7 +119,8 @@ CellMask check_cells(const Doing& doing, ObjectId id, Pair& pair, const Cells& c
     const LaneMask y = doing.lanes_at(cells.address(cell));
     const CellPath path = path_of(pair, doing, earlier, x, y);
     if (path.ordered) continue;
-    if (path.path != Path::kNone && is_observed(doing, earlier, cells.address(cell), x, y))
+    if (path.path != Path::kNone && !needs_fence(doing, earlier) &&
+        is_observed(doing, earlier, cells.address(cell), x, y))
       continue;
     Verdict verdict = doing.space == Space::kTensor
                           ? judge_tensor(doing, earlier, path.path)

@@ -8,6 +8,7 @@ namespace lw::order {
 namespace {
 
 constexpr size_t kMostVisitors = 4096;  // of one word; of others nothing is known
+constexpr size_t kMostReads = 64;       // of one visitor
 
 template <class Map, class Value>
 void keep(Map& map, const typename Map::key_type& key, Value value) {
@@ -32,7 +33,14 @@ bool comes_after(const Warp& warp, LaneMask lane, const ControlEvent& read) {
 }  // namespace
 
 void Observations::read(const Visit& visit) {
-  if (version_ >= since_) keep(reads_, who(visit), Read{visit, since_, version_});
+  if (version_ < since_ || (reads_.size() == kMostVisitors && !reads_.contains(who(visit)))) return;
+  std::vector<Read>& reads = reads_[who(visit)];
+  const auto same = [&](const Read& one) {
+    return one.first == since_ && one.last == version_ && one.visit.scope >= visit.scope;
+  };
+  if (std::ranges::any_of(reads, same)) return;  // of two the first is known to more
+  if (reads.size() == kMostReads) reads.erase(reads.begin());
+  reads.push_back({visit, since_, version_});
 }
 
 void Observations::write(const Visit& visit, bool atomic) {
@@ -46,22 +54,26 @@ void Observations::write(const Visit& visit, bool atomic) {
 bool Observations::ordered(const Doing& doing, const Object& earlier, LaneMask x,
                            LaneMask lane) const {
   const uint32_t cta = doing.warp.cta->id;
-  const auto observed = [&](const Write& write) {
-    return std::ranges::any_of(reads_, [&](const auto& one) {
-      const auto& [visit, first, last] = one.second;
-      const bool same_cta = visit.cta == write.visit.cta;
-      return visit.cta == cta && first <= write.version && write.version <= last &&
-             visit.bytes == write.visit.bytes && reaches(visit.scope, same_cta) &&
-             reaches(write.visit.scope, same_cta) && comes_after(doing.warp, lane, visit.event);
+  const auto observed = [&](const Write& write, const Read& read) {
+    const auto& [visit, first, last] = read;
+    const bool same_cta = visit.cta == write.visit.cta;
+    return visit.cta == cta && first <= write.version && write.version <= last &&
+           visit.bytes == write.visit.bytes && reaches(visit.scope, same_cta) &&
+           reaches(write.visit.scope, same_cta) && comes_after(doing.warp, lane, visit.event);
+  };
+  const auto observed_by_any = [&](const Write& write) {
+    return std::ranges::any_of(reads_, [&](const auto& visitor) {
+      return std::ranges::any_of(visitor.second,
+                                 [&](const Read& read) { return observed(write, read); });
     });
   };
-  for (auto at = writes_.lower_bound({earlier.cta, earlier.warp, 0});
+  for (auto at = writes_.lower_bound({earlier.cta, earlier.warp, 0, 0});
        at != writes_.end() && at->second.visit.cta == earlier.cta &&
        at->second.visit.event.warp == earlier.warp;
        ++at) {
     const Write& write = at->second;
     if ((x & ~write.visit.event.lanes) == 0 && write.visit.event.count >= earlier.count &&
-        observed(write))
+        observed_by_any(write))
       return true;
   }
   return false;

@@ -8,11 +8,13 @@
 // the writes of a word. Only reads whose value is used count: D-5 and D-6 ask for those whether
 // they find the same in every schedule.
 //
-// misses: what a thread knows of the reads of other CTAs (an alarm too many at most).
+// misses (an alarm too many at most): what a thread knows of the reads of other CTAs; a proxy fence
+// between the read and an access of the async proxy, which needs one (8.9.5).
 
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <vector>
 
 #include "order/facts.h"
 #include "order/publish.h"
@@ -42,8 +44,10 @@ class Observations {
   bool ordered(const Doing& doing, const Object& earlier, LaneMask x, LaneMask lane) const;
 
  private:
-  using Who = std::tuple<uint32_t, uint32_t, LaneMask>;  // CTA, warp, lanes
-  static Who who(const Visit& visit) { return {visit.cta, visit.event.warp, visit.event.lanes}; }
+  using Who = std::tuple<uint32_t, uint32_t, LaneMask, uint8_t>;  // CTA, warp, lanes, bytes
+  static Who who(const Visit& visit) {
+    return {visit.cta, visit.event.warp, visit.event.lanes, visit.bytes};
+  }
   struct Write {
     Visit visit;
     uint32_t version = 0;
@@ -54,10 +58,10 @@ class Observations {
     uint32_t last = 0;
   };
 
-  uint32_t version_ = 0;         // the last write
-  uint32_t since_ = 1;           // the first that is observed now
-  std::map<Who, Write> writes_;  // the last of each
-  std::map<Who, Read> reads_;
+  uint32_t version_ = 0;                    // the last write
+  uint32_t since_ = 1;                      // the first that is observed now
+  std::map<Who, Write> writes_;             // the last of each
+  std::map<Who, std::vector<Read>> reads_;  // the latest of each
 };
 
 // The same of the word in which `address` lies, and of each of the lanes `y`.

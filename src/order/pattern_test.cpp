@@ -24,8 +24,10 @@ void expect_same(Pattern& pattern, const EachShape& each) {
   EXPECT_EQ(said.row.stride, seen.row.stride);
   EXPECT_EQ(said.aligned, seen.aligned);
   EXPECT_EQ(said.whole, seen.whole);
-  if (seen.whole) EXPECT_EQ(said.low, seen.low);
-  if (seen.whole) EXPECT_EQ(said.place, seen.place);
+  if (seen.whole) {
+    EXPECT_EQ(said.low, seen.low);
+    EXPECT_EQ(said.place, seen.place);
+  }
   Covers covers;
   find_covers(each, covers);
   if (pattern.covers.count == 0) find_covers(pattern.distance, pattern.covers);

@@ -223,5 +223,54 @@ TEST_F(Polls, APollOfAnEarlierLoopStaysPassed) {
   EXPECT_EQ(unforced()[0].first.kind, Kind::kRead);
 }
 
+// M-15: warp 1's strong read has seen the flag, and it may go over the word by a plain store.
+class Observed : public Polls {
+ protected:
+  void store(uint16_t index) {
+    Access access;
+    access.op = kSync;
+    access.lanes = 1;
+    access.kind = Kind::kWrite;
+    access.at = Addresses::uniform(kFlag);
+    engine.access(warp(index), access);
+  }
+  void see(Scope by) {
+    scope = by;
+    access(1, Kind::kRead, Strength::kRelaxed, false);
+  }
+  size_t races() { return engine.finish().races.size(); }
+};
+
+TEST_F(Observed, APlainStoreComesAfterWhatItsLaneHasSeen) {
+  access(0, Kind::kWrite, Strength::kRelaxed, false);
+  see(Scope::kCta);
+  store(1);
+  EXPECT_EQ(races(), 0u);
+}
+
+TEST_F(Observed, APlainStoreOfAnotherHasSeenNothing) {
+  access(0, Kind::kWrite, Strength::kRelaxed, false);
+  see(Scope::kCta);
+  store(2);
+  EXPECT_EQ(races(), 2u);  // with the write and with the read
+}
+
+TEST_F(Observed, AWriteThatWasGoneOverIsNotSeen) {
+  access(0, Kind::kWrite, Strength::kRelaxed, false);
+  access(2, Kind::kWrite, Strength::kRelaxed, false);
+  see(Scope::kCta);
+  store(1);
+  EXPECT_EQ(races(), 1u);
+}
+
+TEST_F(Observed, AnEarlierLookIsNotForgotten) {
+  access(0, Kind::kWrite, Strength::kRelaxed, false);
+  see(Scope::kCta);
+  access(2, Kind::kWrite, Strength::kRelaxed, false);
+  see(Scope::kCta);
+  store(1);
+  EXPECT_EQ(races(), 0u);
+}
+
 }  // namespace
 }  // namespace lw::order

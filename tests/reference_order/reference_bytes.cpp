@@ -80,7 +80,8 @@ std::pair<int, int> Reference::judge(const ByteKey& byte, const Record& x, const
     const bool word = x.agent == Agent::kTensorAlloc && y.writes;
     return {path, (!x.writes || word) && known(kCrossing) ? 1 : 2};
   }
-  if (std::ranges::all_of(lanes, [&](int lane) { return is_observed(byte, x, lane); }))
+  if (!y.async_proxy &&
+      std::ranges::all_of(lanes, [&](int lane) { return is_observed(byte, x, lane); }))
     return {kOrdered, 0};
   if (known(kE)) return {static_cast<int>(Path::kExecution), x.writes ? 2 : 1};
   if (known(kC)) {

@@ -230,7 +230,7 @@ void tell_order(const Op& op, Warp& warp, int lane, std::span<const Product> pro
   warp.order->tensor_issue(*warp.order_warp, op.instruction,
                            base::LaneId(static_cast<uint8_t>(lane)),
                            {.pair = products.size() > 1,
-       .accumulator = accumulator_of(kind_of_product(op), products.front()),
+                            .accumulator = accumulator_of(kind_of_product(op), products.front()),
                             .cells = cells,
                             .shared = shared});
 }
