@@ -22,13 +22,29 @@ bool needs_fence(const Doing& doing, const Object& earlier) {
   return doing.async_proxy && !earlier.async_proxy;
 }
 
+// Is a lane's part of the read ordered in H, but by its own warp alone and with no proxy fence?
+// That is worse than what only E orders.
+bool lacks_fence_in_warp(Pair& pair, const Doing& doing, LaneMask x, LaneMask y) {
+  for (LaneMask rest = x; rest != 0; rest &= rest - 1) {
+    const LaneMask lane = rest & -rest;
+    if (pair.ordered(View::kCausality, lane, y) && !pair.crosses_barrier(lane, y) &&
+        !pair.ordered(async_view(doing.space), lane, y))
+      return true;
+  }
+  return false;
+}
+
 CellPath path_of(Pair& pair, const Doing& doing, const Object& earlier, LaneMask x, LaneMask y) {
   if (pair.ordered(View::kCausality, x, y)) {
     if (!needs_fence(doing, earlier) || pair.ordered(async_view(doing.space), x, y))
       return {true, Path::kNone, false};
     return {false, Path::kNoProxyFence, !pair.crosses_barrier(x, y)};
   }
-  if (pair.ordered(View::kExecution, x, y)) return {false, Path::kExecution, false};
+  if (pair.ordered(View::kExecution, x, y)) {
+    if (!earlier.writes() && needs_fence(doing, earlier) && lacks_fence_in_warp(pair, doing, x, y))
+      return {false, Path::kNoProxyFence, true};
+    return {false, Path::kExecution, false};
+  }
   const bool control = pair.ordered(View::kControl, x, y);
   return {false, control ? Path::kControl : Path::kNone, false};
 }
