@@ -7,6 +7,7 @@
 #include "machine/dispatch.h"
 #include "machine/each_lane.h"
 #include "machine/warp.h"
+#include "program/layout.h"
 
 namespace lw::machine::procedures {
 namespace {
@@ -23,7 +24,7 @@ struct Header {
 static_assert(sizeof(Header) == 16);  // keeps records aligned
 
 constexpr uint32_t kAlign = 16;
-uint32_t align_up(uint32_t value) { return (value + kAlign - 1) & ~(kAlign - 1); }
+uint32_t aligned(uint32_t value) { return static_cast<uint32_t>(program::align_up(value, kAlign)); }
 
 std::byte* memory_of(const Warp& warp, int lane) {
   return warp.local + static_cast<size_t>(lane) * warp.local_bytes;
@@ -58,8 +59,8 @@ class Activation {
   // False: the stack is full.
   bool open(uint32_t index) {
     const ProcedureCall& call = warp_.program->procedure_calls[index];
-    const uint64_t kept = align_up(stack_pointer_);
-    const uint64_t header = align_up(static_cast<uint32_t>(kept) + call.saved_bytes);
+    const uint64_t kept = aligned(stack_pointer_);
+    const uint64_t header = aligned(static_cast<uint32_t>(kept) + call.saved_bytes);
     const uint64_t record = header + sizeof(Header);
     if (record + call.record_bytes > warp_.local_bytes) return false;
     std::byte* at = memory_ + kept;
@@ -95,7 +96,7 @@ class Activation {
     for (const ProcedureCall::Copied& one : call.returns)
       std::memcpy(memory_ + outside + one.outside, memory_ + frame_pointer_ + one.inside,
                   one.bytes);
-    const std::byte* at = memory_ + align_up(head.stack_pointer);
+    const std::byte* at = memory_ + aligned(head.stack_pointer);
     for (const ProcedureCall::Saved& saved : call.saved) {
       write_slot(warp_, saved.slot, saved.bytes, lane_, at);
       at += saved.bytes;

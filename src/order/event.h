@@ -38,7 +38,17 @@ enum class Kind : uint8_t { kRead, kWrite, kAtomic };  // kAtomic: read-modify-w
 
 enum class Strength : uint8_t { kWeak, kRelaxed, kAcquire, kRelease, kAcqRel };
 
+constexpr bool acquires(Strength strength) {
+  return strength == Strength::kAcquire || strength == Strength::kAcqRel;
+}
+constexpr bool releases(Strength strength) {
+  return strength == Strength::kRelease || strength == Strength::kAcqRel;
+}
+
 enum class Scope : uint8_t { kCta, kCluster, kGpu, kSys };
+
+// All of the GPU's, wherever they are.
+constexpr bool reaches_other_ctas(Scope scope) { return scope >= Scope::kGpu; }
 
 // Where the lanes of one instruction go.
 //   contiguous  lane i at base + i * bytes (also lanes that are off: base is lane 0's address)

@@ -22,14 +22,6 @@ namespace {
 
 constexpr ViewSet kNotAsync = view_bit(View::kCausality) | kExecutionAndControl;
 
-bool acquires(Strength strength) {
-  return strength == Strength::kAcquire || strength == Strength::kAcqRel;
-}
-
-bool releases(Strength strength) {
-  return strength == Strength::kRelease || strength == Strength::kAcqRel;
-}
-
 // init and inval are weak generic writes of their thread to the object's bytes.
 void write_bytes(Core& core, Warp& warp, OpId op, LaneMask lane, uint32_t offset) {
   warp.touch(lane);

@@ -15,10 +15,6 @@ void keep(Map& map, const typename Map::key_type& key, Value value) {
   if (map.size() < kMostVisitors || map.contains(key)) map.insert_or_assign(key, value);
 }
 
-bool reaches(Scope scope, bool same_cta) {
-  return same_cta || scope == Scope::kGpu || scope == Scope::kSys;
-}
-
 // Of lanes that read together each has observed what all have.
 bool comes_after(const Warp& warp, LaneMask lane, const ControlEvent& read) {
   if (warp.index == read.warp && (lane & read.lanes) != 0) return true;
@@ -56,10 +52,10 @@ bool Observations::ordered(const Doing& doing, const Object& earlier, LaneMask x
   const uint32_t cta = doing.warp.cta->id;
   const auto observed = [&](const Write& write, const Read& read) {
     const auto& [visit, first, last] = read;
-    const bool same_cta = visit.cta == write.visit.cta;
+    const bool reach = visit.cta == write.visit.cta ||
+                       (reaches_other_ctas(visit.scope) && reaches_other_ctas(write.visit.scope));
     return visit.cta == cta && first <= write.version && write.version <= last &&
-           visit.bytes == write.visit.bytes && reaches(visit.scope, same_cta) &&
-           reaches(write.visit.scope, same_cta) && comes_after(doing.warp, lane, visit.event);
+           visit.bytes == write.visit.bytes && reach && comes_after(doing.warp, lane, visit.event);
   };
   const auto observed_by_any = [&](const Write& write) {
     return std::ranges::any_of(reads_, [&](const auto& visitor) {

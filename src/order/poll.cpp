@@ -68,9 +68,8 @@ std::vector<Word::Event> last_of_chain(const Word& word, size_t count) {
 // In every schedule the lanes go around until the same write has come.
 bool is_forced(const Word::Poll& poll) {
   if (poll.unknown == 0) return true;
-  const bool chained = poll.chain.size() == poll.unknown;
-  return (poll.unknown == 1 && poll.proven) ||
-         (chained && poll.lowest + poll.unknown <= poll.version);
+  const bool in_one_order = poll.unknown == 1 || poll.chain.size() == poll.unknown;
+  return in_one_order && poll.lowest + poll.unknown <= poll.version;
 }
 
 // The lanes have gone around and read again.
@@ -80,8 +79,6 @@ void go_on(Word::Poll& poll, const Word::Poll& before, const Word& word) {
   poll.first_unknown = before.first_unknown;
   poll.unknown = poll.first_unknown + (word.version - poll.first_version);
   poll.write = word.version == poll.first_version ? before.write : word.last_writer;
-  poll.proven =
-      before.version + 1 == word.version || (before.version == word.version && before.proven);
   poll.chain = last_of_chain(word, poll.unknown);
 }
 

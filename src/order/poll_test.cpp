@@ -234,40 +234,38 @@ class Observed : public Polls {
     access.at = Addresses::uniform(kFlag);
     engine.access(warp(index), access);
   }
-  void see(Scope by) {
-    scope = by;
-    access(1, Kind::kRead, Strength::kRelaxed, false);
-  }
+  void write(uint16_t index) { access(index, Kind::kWrite, Strength::kRelaxed, false); }
+  void see() { access(1, Kind::kRead, Strength::kRelaxed, false); }
   size_t races() { return engine.finish().races.size(); }
 };
 
 TEST_F(Observed, APlainStoreComesAfterWhatItsLaneHasSeen) {
-  access(0, Kind::kWrite, Strength::kRelaxed, false);
-  see(Scope::kCta);
+  write(0);
+  see();
   store(1);
   EXPECT_EQ(races(), 0u);
 }
 
 TEST_F(Observed, APlainStoreOfAnotherHasSeenNothing) {
-  access(0, Kind::kWrite, Strength::kRelaxed, false);
-  see(Scope::kCta);
+  write(0);
+  see();
   store(2);
   EXPECT_EQ(races(), 2u);  // with the write and with the read
 }
 
 TEST_F(Observed, AWriteThatWasGoneOverIsNotSeen) {
-  access(0, Kind::kWrite, Strength::kRelaxed, false);
-  access(2, Kind::kWrite, Strength::kRelaxed, false);
-  see(Scope::kCta);
+  write(0);
+  write(2);
+  see();
   store(1);
   EXPECT_EQ(races(), 1u);
 }
 
 TEST_F(Observed, AnEarlierLookIsNotForgotten) {
-  access(0, Kind::kWrite, Strength::kRelaxed, false);
-  see(Scope::kCta);
-  access(2, Kind::kWrite, Strength::kRelaxed, false);
-  see(Scope::kCta);
+  write(0);
+  see();
+  write(2);
+  see();
   store(1);
   EXPECT_EQ(races(), 0u);
 }

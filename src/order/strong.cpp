@@ -25,16 +25,7 @@ namespace {
 
 constexpr size_t kMostEvents = 256;  // of each list of a word; beyond, D-5 counts as failed
 
-bool reaches_other_ctas(Scope scope) { return scope == Scope::kGpu || scope == Scope::kSys; }
 bool reaches_cluster(Scope scope) { return scope != Scope::kCta; }
-
-bool acquires(Strength strength) {
-  return strength == Strength::kAcquire || strength == Strength::kAcqRel;
-}
-
-bool releases(Strength strength) {
-  return strength == Strength::kRelease || strength == Strength::kAcqRel;
-}
 
 void join_neutral(Word::Neutral& into, uint32_t cta, const BundleRef& home, ViewSet views) {
   for (int v = 0; v < kViews; ++v) {

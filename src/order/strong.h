@@ -37,7 +37,6 @@ struct Word {
     Event write;                 // the last of those
     std::vector<Event> chain;    // all of those, if they come in this order in every schedule
     bool failed = false;         // the lanes went around again
-    bool proven = false;         // without that write they were seen to go around
     bool overtaken = false;      // a write came that knows nothing of the read
     Event overtaker;
   };

@@ -175,12 +175,14 @@ extern "C" __global__ void bulk_copies(const int* in, int* out) {
   }
 }
 
-extern "C" __global__ void flag(int* flag, int* data, int* out) {
+template <bool kRight>
+__device__ void pass_by_flag(int* flag, int* data, int* out) {
   cuda::atomic_ref<int, cuda::thread_scope_device> f(*flag);
   if (blockIdx.x == 0) {
     data[threadIdx.x] = threadIdx.x * 3;
     __syncthreads();
-    if (threadIdx.x == 0) f.store(1, cuda::memory_order_release);
+    if (threadIdx.x == 0)
+      f.store(1, kRight ? cuda::memory_order_release : cuda::memory_order_relaxed);
   } else {
     if (threadIdx.x == 0)
       while (f.load(cuda::memory_order_acquire) == 0)
@@ -190,19 +192,11 @@ extern "C" __global__ void flag(int* flag, int* data, int* out) {
   }
 }
 
+extern "C" __global__ void flag(int* flag, int* data, int* out) {
+  pass_by_flag<true>(flag, data, out);
+}
 extern "C" __global__ void flag_relaxed_wrong(int* flag, int* data, int* out) {
-  cuda::atomic_ref<int, cuda::thread_scope_device> f(*flag);
-  if (blockIdx.x == 0) {
-    data[threadIdx.x] = threadIdx.x * 3;
-    __syncthreads();
-    if (threadIdx.x == 0) f.store(1, cuda::memory_order_relaxed);
-  } else {
-    if (threadIdx.x == 0)
-      while (f.load(cuda::memory_order_acquire) == 0)
-        ;
-    __syncthreads();
-    out[(blockIdx.x - 1) * blockDim.x + threadIdx.x] = data[threadIdx.x];
-  }
+  pass_by_flag<false>(flag, data, out);
 }
 
 extern "C" __global__ void last_block(const float* in, float* part, unsigned* count, float* out) {
@@ -229,7 +223,8 @@ extern "C" __global__ void last_block(const float* in, float* part, unsigned* co
   }
 }
 
-extern "C" __global__ void turns(int* lock, float* acc, const float* in) {
+template <bool kRight>
+__device__ void take_turns(int* lock, float* acc, const float* in) {
   // split-K serial reduction semaphore
   float v = in[blockIdx.x * 128 + threadIdx.x];
   if (threadIdx.x == 0) {
@@ -240,42 +235,31 @@ extern "C" __global__ void turns(int* lock, float* acc, const float* in) {
   }
   __syncthreads();
   acc[threadIdx.x] = (blockIdx.x ? acc[threadIdx.x] : 0.f) + v;
-  __syncthreads();
+  if (kRight) __syncthreads();
   if (threadIdx.x == 0) {
     asm volatile("st.global.release.gpu.b32 [%0],%1;" ::"l"(lock), "r"(blockIdx.x + 1) : "memory");
   }
 }
 
+extern "C" __global__ void turns(int* lock, float* acc, const float* in) {
+  take_turns<true>(lock, acc, in);
+}
 extern "C" __global__ void turns_wrong(int* lock, float* acc, const float* in) {
-  float v = in[blockIdx.x * 128 + threadIdx.x];
-  if (threadIdx.x == 0) {
-    int s;
-    do {
-      asm volatile("ld.global.acquire.gpu.b32 %0,[%1];" : "=r"(s) : "l"(lock) : "memory");
-    } while (s != blockIdx.x);
-  }
-  __syncthreads();
-  acc[threadIdx.x] = (blockIdx.x ? acc[threadIdx.x] : 0.f) + v;
-  if (threadIdx.x == 0) {
-    asm volatile("st.global.release.gpu.b32 [%0],%1;" ::"l"(lock), "r"(blockIdx.x + 1) : "memory");
-  }
+  take_turns<false>(lock, acc, in);
 }
 
-extern "C" __global__ void mutex(int* lock, int* total) {
+template <bool kRight>
+__device__ void add_under_mutex(int* lock, int* total) {
   if (threadIdx.x == 0) {
     while (atomicCAS(lock, 0, 1) != 0) __nanosleep(20);
     __threadfence();
     *total = *total + blockIdx.x + 1;
-    __threadfence();
+    if (kRight) __threadfence();
     atomicExch(lock, 0);
   }
 }
 
+extern "C" __global__ void mutex(int* lock, int* total) { add_under_mutex<true>(lock, total); }
 extern "C" __global__ void mutex_wrong(int* lock, int* total) {
-  if (threadIdx.x == 0) {
-    while (atomicCAS(lock, 0, 1) != 0) __nanosleep(20);
-    __threadfence();
-    *total = *total + blockIdx.x + 1;
-    atomicExch(lock, 0);
-  }
+  add_under_mutex<false>(lock, total);
 }

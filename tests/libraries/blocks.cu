@@ -133,27 +133,22 @@ extern "C" __global__ void half_warps_too_far_wrong(const float* in, float* out)
   out[threadIdx.x] = v;
 }
 
-extern "C" __global__ void sync_grid(float* data, float* out) {
+template <bool kRight>
+__device__ void shift_over_grid(float* data, float* out) {
   auto g = cg::this_grid();
   int i = g.thread_rank();
   for (int it = 0; it < 3; it++) {
     float v = data[(i + 77) % g.size()];
     g.sync();
     data[i] = v + 1;
-    g.sync();
+    if (kRight) g.sync();
   }
   out[i] = data[i];
 }
 
+extern "C" __global__ void sync_grid(float* data, float* out) { shift_over_grid<true>(data, out); }
 extern "C" __global__ void sync_grid_once_wrong(float* data, float* out) {
-  auto g = cg::this_grid();
-  int i = g.thread_rank();
-  for (int it = 0; it < 3; it++) {
-    float v = data[(i + 77) % g.size()];
-    g.sync();
-    data[i] = v + 1;
-  }
-  out[i] = data[i];
+  shift_over_grid<false>(data, out);
 }
 
 extern "C" __global__ void coalesced(int* ctr, int* out) {

@@ -10,14 +10,6 @@ namespace {
 
 bool wide(Scope scope) { return scope == Scope::kGpu || scope == Scope::kSys; }
 
-bool acquires(Strength strength) {
-  return strength == Strength::kAcquire || strength == Strength::kAcqRel;
-}
-
-bool releases(Strength strength) {
-  return strength == Strength::kRelease || strength == Strength::kAcqRel;
-}
-
 }  // namespace
 
 void Reference::fence(int lane, FenceKind kind, Scope scope) {

@@ -30,13 +30,10 @@ constexpr uint32_t kChunk = 16;
 constexpr uint16_t kAllBytes = 0xffff;
 
 void put(const Op& op, std::span<std::byte> to, std::span<const std::byte> data) {
-  if (!(op.detail & kReduces)) {
+  if (op.detail & kReduces)
+    Reduction::of(op).run(to.data(), data);
+  else
     std::memcpy(to.data(), data.data(), data.size());
-    return;
-  }
-  reduce_elements(to.data(), data.data(), static_cast<uint32_t>(data.size()),
-                  static_cast<ReduceOp>(op.immediate >> 8),
-                  static_cast<ReduceType>(op.immediate & 0xff));
 }
 
 class BulkLoad final : public SignalledLoad {
@@ -120,7 +117,7 @@ void load_from(const Op& op, Warp& warp, int lane, const Source& source) {
   LoadAccess access{source.access, {&to, 1}};
   if (op.detail & kReduces) {
     access.kind = order::Kind::kAtomic;
-    access.element_bytes = reduce_element_bytes(static_cast<ReduceType>(op.immediate & 0xff));
+    access.element_bytes = Reduction::of(op).element_bytes();
   }
   for (const LoadTarget& target : load_targets(op, warp, lane, operands, *place->cta)) {
     if (!is_free_of_objects(op, warp, *target.to, place->offset, size, lane)) return;
@@ -179,8 +176,7 @@ void store_lane(const Op& op, Warp& warp, int lane) {
   const uint16_t mask =
       op.detail & kMasked ? static_cast<uint16_t>(warp.lanes<uint32_t>(op.b)[lane]) : kAllBytes;
   const bool reduces = op.detail & kReduces;
-  const uint32_t element =
-      reduces ? reduce_element_bytes(static_cast<ReduceType>(op.immediate & 0xff)) : kChunk;
+  const uint32_t element = reduces ? Reduction::of(op).element_bytes() : kChunk;
   const auto from = stretches(*offset, *size, mask);
   const auto to = stretches(address, *size, mask);
   const order::AsyncAccess accesses[] = {
@@ -222,13 +218,11 @@ Op& bind(Decoder& decoder, program::Handlers handlers, size_t shared, size_t oth
 
 void bind_reduction(Decoder& decoder, program::Handlers handlers, size_t shared, size_t other,
                     uint16_t bits) {
-  const auto reduce = reduce_op_of(decoder);
-  const auto type = reduce_type(decoder.type());
-  if (!reduce || !type || !reduces(*reduce, *type))
-    return decoder.not_modelled("a reduction that its type does not have");
+  const auto reduction = reduction_of(decoder);
+  if (!reduction) return;
   Op& op = bind(decoder, handlers, shared, other);
   op.detail |= kReduces | bits;
-  op.immediate = static_cast<uint64_t>(*reduce) << 8 | static_cast<uint64_t>(*type);
+  op.immediate = reduction->packed();
 }
 
 }  // namespace

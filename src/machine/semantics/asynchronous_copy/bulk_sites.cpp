@@ -119,6 +119,9 @@ std::optional<ReduceOp> reduce_op_of(const program::Decoder& decoder) {
   return std::nullopt;
 }
 
+namespace {
+
+// What the opcode means by an element type.
 std::optional<ReduceType> reduce_type(ptx::Type type) {
   switch (type) {
     case ptx::Type::b32:
@@ -142,6 +145,16 @@ std::optional<ReduceType> reduce_type(ptx::Type type) {
     default:
       return std::nullopt;
   }
+}
+
+}  // namespace
+
+std::optional<Reduction> reduction_of(program::Decoder& decoder) {
+  const auto op = reduce_op_of(decoder);
+  const auto type = reduce_type(decoder.type());
+  if (op && type && reduces(*op, *type)) return Reduction{*op, *type};
+  decoder.not_modelled("a reduction that its type does not have");
+  return std::nullopt;
 }
 
 std::optional<ClusterPlace> load_place(const Op& op, Warp& warp, int lane,

@@ -94,8 +94,23 @@ order::AsyncAccess global_access(order::Kind kind, std::span<const order::Range>
 
 // The operation that a reduction's opcode names.
 std::optional<ReduceOp> reduce_op_of(const program::Decoder& decoder);
-// What it means by an element type.
-std::optional<ReduceType> reduce_type(ptx::Type type);
+
+// A reduction by the type that its opcode names, as it stands in `immediate`.
+struct Reduction {
+  ReduceOp op{};
+  ReduceType type{};
+
+  static Reduction of(const Op& op) {
+    return {static_cast<ReduceOp>(op.immediate >> 8), static_cast<ReduceType>(op.immediate & 0xff)};
+  }
+  uint64_t packed() const { return static_cast<uint64_t>(op) << 8 | static_cast<uint64_t>(type); }
+  uint32_t element_bytes() const { return reduce_element_bytes(type); }
+  void run(std::byte* to, std::span<const std::byte> data) const {
+    reduce_elements(to, data.data(), static_cast<uint32_t>(data.size()), op, type);
+  }
+};
+// Nothing: the type has no such reduction, which has been said.
+std::optional<Reduction> reduction_of(program::Decoder& decoder);
 
 // How the operands of a load name its targets.
 struct LoadOperands {

@@ -42,13 +42,10 @@ class StoreAsync final : public SignalledLoad {
  private:
   void write_shared(std::byte* shared) override {
     std::byte* const to = shared + to_offset_;
-    if (op_.detail & kReduces) {
-      reduce_elements(to, value_.bytes.data(), value_.size,
-                      static_cast<ReduceOp>(op_.immediate >> 8),
-                      static_cast<ReduceType>(op_.immediate & 0xff));
-    } else {
+    if (op_.detail & kReduces)
+      Reduction::of(op_).run(to, {value_.bytes.data(), value_.size});
+    else
       std::memcpy(to, value_.bytes.data(), value_.size);
-    }
   }
 
   uint32_t to_offset_;
@@ -113,13 +110,11 @@ void bind_st_async(Decoder& decoder) { bind(decoder); }
 void bind_st_async_b128(Decoder& decoder) { bind(decoder); }
 
 void bind_red_async(Decoder& decoder) {
-  const auto reduce = reduce_op_of(decoder);
-  const auto type = reduce_type(decoder.type());
-  if (!reduce || !type || !reduces(*reduce, *type))
-    return decoder.not_modelled("a reduction that its type does not have");
+  const auto reduction = reduction_of(decoder);
+  if (!reduction) return;
   Op& op = bind(decoder);
   op.detail |= kReduces;
-  op.immediate = static_cast<uint64_t>(*reduce) << 8 | static_cast<uint64_t>(*type);
+  op.immediate = reduction->packed();
 }
 
 }  // namespace lw::machine
